@@ -35,13 +35,7 @@ caller
 [ -n "$MASU_SANITIZE" ] || caller -fsanitize=address,undefined -fno-sanitize-recover=all
 
 # Weights as constants of the file: the results of the same weights in the caller's memory.
-cat tests/cli/plain_c.tl - >"$MASU_TMP/save.tl" <<'TEXT'
-fn main() {
-    let b1 = Tensor::from([0.1, -0.0, 1e-45, -1.0 / 0.0, 3.0, -2.5, 0.0, 1.0]);
-    let m = Mlp { w1: Tensor::randn([6, 8]), b1: b1, w2: Tensor::randn([8, 5]), b2: Tensor::randn([5]), scale: 7.0 };
-    m.save(std::env::args().nth(1).unwrap());
-}
-TEXT
+cat tests/cli/plain_c.tl tests/cli/plain_c_save.tl >"$MASU_TMP/save.tl"
 weights=$MASU_TMP/w.safetensors
 expect_status 0 "$MASU" run "$MASU_TMP/save.tl" "$weights"
 baked() { # OPTIONS…

@@ -13,13 +13,7 @@ calls='m = Mlp::new(6, 8, 5); Mlp::new(6, 8, 5); Mlp::forward(m, [4, 6]); Mlp::n
 expect_status 0 "$MASU" build --c tests/cli/plain_c.tl -o "$MASU_TMP/net.c" --header "$MASU_TMP/net.h" --arena "$calls"
 
 # Weights as constants: bytes of a file that was written here, numbers there.
-cat tests/cli/plain_c.tl - >"$MASU_TMP/save.tl" <<'TEXT'
-fn main() {
-    let b1 = Tensor::from([0.1, -0.0, 1e-45, -1.0 / 0.0, 3.0, -2.5, 0.0, 1.0]);
-    let m = Mlp { w1: Tensor::randn([6, 8]), b1: b1, w2: Tensor::randn([8, 5]), b2: Tensor::randn([5]), scale: 7.0 };
-    m.save(std::env::args().nth(1).unwrap());
-}
-TEXT
+cat tests/cli/plain_c.tl tests/cli/plain_c_save.tl >"$MASU_TMP/save.tl"
 expect_status 0 "$MASU" run "$MASU_TMP/save.tl" "$MASU_TMP/w.safetensors"
 expect_status 0 "$MASU" build --c tests/cli/plain_c.tl -o "$MASU_TMP/baked.c" --header "$MASU_TMP/baked.h" \
     --arena 'm = Mlp::new(6, 8, 5); Mlp::forward(m, [4, 6])' --weights "m=$MASU_TMP/w.safetensors"

@@ -89,6 +89,7 @@ written portable_written(tl_abi_index abi) {
     case TL_FN_tl_tensor_cat:
     case TL_FN_tl_tensor_stack:
     case TL_FN_tl_tensor_unfold:
+    case TL_FN_tl_tensor_fold:
     case TL_FN_tl_tensor_convolve:
     case TL_FN_tl_tensor_pad:
     case TL_FN_tl_tensor_tril:

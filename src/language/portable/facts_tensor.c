@@ -90,6 +90,24 @@ static bool unfolded(const frame *fr, const ir_instr *i, fact *out) {
     return true;
 }
 
+/* Its inverse: the window, then height and width of the images. */
+static bool folded(const frame *fr, const ir_instr *i, fact *out) {
+    const fact *t = &fr->facts[i->args[0]];
+    int64_t w[10];
+    uint32_t count;
+    if (!numbers(fr, i, w, 10, &count) || count != 10 || t->rank != 3 || w[0] < 1 || w[1] < 1 || w[2] < 1 || w[3] < 1 ||
+        t->dim[1] % (w[0] * w[1]) != 0)
+        return false;
+    int64_t high = (w[8] + 2 * w[4] - w[6] * (w[0] - 1) - 1) / w[2] + 1,
+            wide = (w[9] + 2 * w[5] - w[7] * (w[1] - 1) - 1) / w[3] + 1;
+    out->rank = 4;
+    out->dim[0] = t->dim[0];
+    out->dim[1] = t->dim[1] / (w[0] * w[1]);
+    out->dim[2] = w[8];
+    out->dim[3] = w[9];
+    return high * wide == t->dim[2];
+}
+
 static bool convolved(const frame *fr, const ir_instr *i, fact *out) {
     const fact *t = &fr->facts[i->args[0]], *kernel = &fr->facts[i->args[1]];
     int64_t w[8];
@@ -188,6 +206,8 @@ static bool by_numbers(const frame *fr, const ir_instr *i, fact *out) {
     switch ((int)i->abi) {
     case TL_FN_tl_tensor_unfold:
         return unfolded(fr, i, out);
+    case TL_FN_tl_tensor_fold:
+        return folded(fr, i, out);
     case TL_FN_tl_tensor_convolve:
         return convolved(fr, i, out);
     case TL_FN_tl_tensor_pad:

@@ -595,5 +595,6 @@ void portable_flatten(portable *p, flat *out) {
     if (ret)
         ir_append(at, ret);
     ir_remove_unreachable_blocks(out->f);
+    handle_note_changes(p, out);
     p->out_of_memory |= !ret || p->out->out_of_memory;
 }

@@ -133,3 +133,18 @@ bool handle_gives(portable *p, const frame *fr, const ir_instr *i, int64_t index
         portable_refuse(p, fr, i->span, "which variant an enum of a struct holds is chosen when the C is written");
     return false;
 }
+
+void handle_note_changes(portable *p, flat *out) {
+    for (uint32_t b = 0; b < out->f->block_count; b++)
+        for (const ir_instr *i = out->f->blocks[b]->first; i; i = i->next) {
+            uint32_t index = (uint32_t)(i->imm.i >> 8), word = (uint32_t)(i->imm.i & 255);
+            uint32_t written = out->shown->result_count;
+            bool gives = i->op == IR_ABI && i->abi == TL_FN_tl_give_tensor;
+            for (uint32_t k = 0; gives && k < out->shown->parameter_count; k++)
+                if (out->shown->parameters[k].is_written && written++ == index)
+                    out->changes[k] |= out->parameters[k][word] != i->args[0];
+        }
+    for (uint32_t k = 0; k < out->shown->parameter_count; k++)
+        if (out->changes[k] && out->shown->parameters[k].kind == MASU_KIND_HANDLE)
+            p->handles[out->shown->parameters[k].handle_type].is_written = true;
+}

@@ -30,10 +30,11 @@ static void generate(portable *p) {
     }
     p->symbols = (shape_symbols){.m = p->module, .arena = &p->arena};
     portable_read_calls(p);
-    portable_find_weights(p);
     for (uint32_t k = 0; k < p->call_count && !portable_stopped(p); k++)
         if (!p->calls[k].name)
             portable_flatten(p, &p->flats[k]);
+    if (!portable_stopped(p))
+        portable_find_weights(p);
     if (!portable_stopped(p))
         portable_write(p);
     p->out_of_memory |= p->symbols.out_of_memory;

@@ -105,6 +105,7 @@ typedef struct flat { /* one export, everything it calls put in */
     uint32_t fact_capacity;
     ir_value *parameters[32]; /* by parameter and word */
     uint32_t words[32];
+    bool changes[32]; /* by parameter: some of it goes out otherwise than it came in */
     fact given[64];   /* by index of what goes out */
     const fact *made; /* by word of the one handle that is yielded, with what is known of numbers; NULL: not one */
     uint64_t arena_bytes;
@@ -171,6 +172,9 @@ bool handle_word_is_chosen(const fact_list *list, uint32_t word);
 bool handle_keeps(portable *p, uint32_t type, const fact_list *now);
 /* Whether this word of what i gives goes out; refuses another variant than the handle has. */
 bool handle_gives(portable *p, const frame *fr, const ir_instr *i, int64_t index, uint32_t word);
+/* A parameter of which each word goes out as it came in is not written, though the program says `&mut`: a layer that is
+ * not trained stays in flash. */
+void handle_note_changes(portable *p, flat *out);
 
 /* ---- follow.c ---------------------------------------------------------------------------------------------------- */
 

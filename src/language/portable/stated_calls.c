@@ -199,9 +199,6 @@ static bool follow(portable *p, const stated_call *call, flat *out) {
             if (!call->name)
                 p->handles[shown->results[r].handle_type].is_written = true;
         }
-    for (uint32_t k = 0; k < shown->parameter_count && !call->name; k++)
-        if (shown->parameters[k].kind == MASU_KIND_HANDLE && shown->parameters[k].is_written)
-            p->handles[shown->parameters[k].handle_type].is_written = true;
     return keeps_written(p, out) && !portable_stopped(p);
 }
 

@@ -276,7 +276,8 @@ static void write_given(writer *w, const ir_instr *i, uint32_t position) {
     if (position == 0 || !layout_gives(w->l->steps[position - 1].i))
         set_aside(w, position);
     if (!tensor) {
-        write_line(w, "%s = %s;", to, write_text(w, v));
+        if (!layout_is_own(w->l, i))
+            write_line(w, "%s = %s;", to, write_text(w, v));
         return;
     }
     const fact *t = layout_fact(w->l, v);

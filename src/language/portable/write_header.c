@@ -18,10 +18,10 @@ void write_signature(writer *w, masu__buffer *out, const flat *f) {
         const masu_parameter *p = &f->shown->parameters[k];
         const char *name = write_parameter_name(w->p, p->name);
         if (p->kind == MASU_KIND_TENSOR)
-            masu__buffer_printf(out, ", const %s_%s%s *%s", prefix, p->is_written ? "" : "const_",
+            masu__buffer_printf(out, ", const %s_%s%s *%s", prefix, f->changes[k] ? "" : "const_",
                                 write_short_type(f->call->arguments[k].dtype), name);
         else if (p->kind == MASU_KIND_HANDLE)
-            masu__buffer_printf(out, ", %s%s_%s *%s", p->is_written ? "" : "const ", prefix,
+            masu__buffer_printf(out, ", %s%s_%s *%s", f->changes[k] ? "" : "const ", prefix,
                                 w->p->shown->handle_types[p->handle_type].name, name);
         else
             masu__buffer_printf(out, ", %s %s", plain[p->kind], name);
@@ -120,7 +120,7 @@ static void put_declaration(writer *w, masu__buffer *out, const flat *f) {
         }
         if (given->kind == FACT_NUMBER)
             masu__buffer_printf(out, ", %s: another one is refused", f->call->shown[k]);
-        masu__buffer_puts(out, f->shown->parameters[k].is_written ? "; written\n" : "\n");
+        masu__buffer_puts(out, f->changes[k] ? "; written\n" : "\n");
     }
     for (uint32_t r = 0; r < f->shown->result_count; r++) {
         masu__buffer_printf(out, " *     %s: ", write_result_name(w, f->shown, r));
@@ -140,7 +140,7 @@ static void put_declaration(writer *w, masu__buffer *out, const flat *f) {
     for (uint32_t k = 0; k < f->shown->parameter_count; k++)
         if (f->call->arguments[k].kind == FACT_TENSOR)
             put_maker(w, out, f, write_parameter_name(w->p, f->shown->parameters[k].name), &f->call->arguments[k],
-                      !f->shown->parameters[k].is_written);
+                      !f->changes[k]);
     for (uint32_t r = 0; r < f->shown->result_count; r++)
         if (f->given[r].kind == FACT_TENSOR)
             put_maker(w, out, f, write_result_name(w, f->shown, r), &f->given[r], false);

@@ -72,6 +72,18 @@ static void write_pixel(writer *w, const write_window *by, int k) {
     masu__buffer_printf(w->out, by->padding[k] == 0 ? ";\n" : " - %lld;\n", by->padding[k]);
 }
 
+/* Six loops: each pixel below each window of the images. */
+static void open_windows(writer *w, const write_window *by, const fact *images) {
+    write_open(w, "n", images->dim[0]);
+    write_open(w, "c", images->dim[1]);
+    write_open(w, "ky", by->kernel[0]);
+    write_open(w, "kx", by->kernel[1]);
+    write_open(w, "oy", by->places[0]);
+    write_open(w, "ox", by->places[1]);
+    write_pixel(w, by, 0);
+    write_pixel(w, by, 1);
+}
+
 void write_unfold(writer *w, const ir_instr *i) {
     const fact *t = layout_fact(w->l, i->args[0]);
     tl_dtype dtype = layout_fact(w->l, i->result)->dtype;
@@ -82,18 +94,32 @@ void write_unfold(writer *w, const ir_instr *i) {
     write_line(w, "{");
     w->depth++;
     write_line(w, "int32_t at = 0;");
-    write_open(w, "n", t->dim[0]);
-    write_open(w, "c", t->dim[1]);
-    write_open(w, "ky", by.kernel[0]);
-    write_open(w, "kx", by.kernel[1]);
-    write_open(w, "oy", by.places[0]);
-    write_open(w, "ox", by.places[1]);
-    write_pixel(w, &by, 0);
-    write_pixel(w, &by, 1);
+    open_windows(w, &by, t);
     write_line(w, "%s[at++] = y >= 0 && y < %lld && x >= 0 && x < %lld ? %s : %s;", write_array(w, i->result),
                (long long)t->dim[2], (long long)t->dim[3], write_at(w, i->args[0], index),
                fill_number(w, i, "fill", dtype));
     write_close_all(w, 7);
+}
+
+/* In the order of fold_into (runtime/ops/windows.c). */
+void write_fold(writer *w, const ir_instr *i) {
+    const fact *out = layout_fact(w->l, i->result);
+    const char *const to[] = {out->dim[0] == 1 ? "0" : "n", out->dim[1] == 1 ? "0" : "c", "y", "x"};
+    if (!write_is_of(w, i, i->args[0], out->dtype))
+        return;
+    write_window by = window_of(w, i, out);
+    const char *const from[] = {to[0], writer_printf(w, "((c * %lld + ky) * %lld + kx)", by.kernel[0], by.kernel[1]),
+                                writer_printf(w, "(oy * %lld + ox)", by.places[1])};
+    write_line(w, "for (int32_t i = 0; i < %lld; i++)", (long long)fact_elements(out));
+    w->depth++;
+    write_line(w, "%s[i] = 0;", write_array(w, i->result));
+    w->depth--;
+    open_windows(w, &by, out);
+    write_line(w, "if (y >= 0 && y < %lld && x >= 0 && x < %lld)", (long long)out->dim[2], (long long)out->dim[3]);
+    w->depth++;
+    write_line(w, "%s += %s;", write_at(w, i->result, to), write_at(w, i->args[0], from));
+    w->depth--;
+    write_close_all(w, 6);
 }
 
 void write_convolve(writer *w, const ir_instr *i) {

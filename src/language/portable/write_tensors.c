@@ -514,6 +514,9 @@ static void write_loops(writer *w, const ir_instr *i) {
     case TL_FN_tl_tensor_unfold:
         write_unfold(w, i);
         break;
+    case TL_FN_tl_tensor_fold:
+        write_fold(w, i);
+        break;
     case TL_FN_tl_tensor_tril:
     case TL_FN_tl_tensor_triu:
         write_triangle(w, i);

@@ -117,6 +117,7 @@ void write_cat(writer *w, const ir_instr *i);
 void write_stack(writer *w, const ir_instr *i);
 void write_pad(writer *w, const ir_instr *i);
 void write_unfold(writer *w, const ir_instr *i);
+void write_fold(writer *w, const ir_instr *i);
 void write_convolve(writer *w, const ir_instr *i);
 void write_triangle(writer *w, const ir_instr *i);
 /* Rows of the table that the index names, of any shape, along dim. */
