@@ -71,6 +71,9 @@ bool check_is_seen(checker *c, expr *f);
 expr *check_numbered_parts(checker *c, expr *value); /* (0..s.len()).map(|i| s.get(i)) */
 /* Decides t, the error type of a parse() or an into(), as far as it is known. */
 void check_settle_late(checker *c, const type *t);
+/* The default of a type that later uses decide; NULL: nothing is later. */
+expr *check_default_later(checker *c, source_span span, const type *t);
+void check_finish_default(checker *c, expr *e, const type *t);
 /* x.into(), of a type that is decided by what becomes of it; x is checked. */
 void check_into_later(checker *c, expr **slot);
 void check_finish_into(checker *c, expr *e, const type *wanted);

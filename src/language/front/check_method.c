@@ -389,6 +389,7 @@ static bool wish_of_parse(checker *c, expr *e, const type *expected) {
     if (expected == NULL && other) {
         check_expr(c, &e->call.args[0], NULL);
         expected = type_resolve(c->types, e->call.args[0]->type);
+        expected = type_is_open_number(expected) ? NULL : expected; /* later uses say which */
     }
     c->around->parse_wish = expected;
     return true;

@@ -279,6 +279,8 @@ static expr *default_of(checker *c, source_span span, const type *t, int depth) 
     t = type_resolve(c->types, t);
     if (depth > 30)
         return NULL;
+    if (t->kind == TYPE_OPEN)
+        return check_default_later(c, span, t);
     if (t->kind == TYPE_VEC && type_is_box(t))
         return default_box(c, span, t, depth);
     if (type_is_float(t))
@@ -302,6 +304,19 @@ static expr *default_of(checker *c, source_span span, const type *t, int depth) 
     return t->kind == TYPE_STRUCT ? default_struct(c, span, t, depth) : default_list(c, span, t, depth);
 }
 
+void check_finish_default(checker *c, expr *e, const type *t) {
+    expr *made = t->kind == TYPE_OPEN ? NULL : default_of(c, e->span, t, 0);
+    if (made != NULL) {
+        *e = *made;
+        return;
+    }
+    if (t->kind == TYPE_OPEN)
+        diagnostics_say(c->diagnostics, e->span, SAY(nothing_says_of_which_type_this));
+    else if (!type_is_silent(t))
+        diagnostics_say(c->diagnostics, e->span, SAY(has_no_default), check_type_text(c, t));
+    check_make_error(c, e);
+}
+
 /* Default::default(), T::default() of a type that does not say itself. */
 bool check_default_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected) {
     expr *e = *slot;
@@ -319,6 +334,10 @@ bool check_default_call(checker *c, expr **slot, const char *scope, const char *
             return false;
         const name_expr *callee = &e->call.callee->name;
         t = callee->of != NULL ? callee->of->type : check_type(c, &written);
+    }
+    if ((t == NULL || t->kind == TYPE_OPEN) && c->function != NULL && !c->open->is_closing) {
+        *slot = check_default_later(c, e->span, t == NULL ? type_open(c->types, NULL) : t);
+        return true;
     }
     if (t == NULL || t->kind == TYPE_OPEN || t->kind == TYPE_VOID) {
         diagnostics_say(c->diagnostics, e->span, SAY(nothing_says_of_which_type_this));

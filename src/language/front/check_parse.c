@@ -103,11 +103,21 @@ void check_into_later(checker *c, expr **slot) {
     CHECK_PUSH(c, c->open->parses.items, c->open->parses.count, c->open->parses.capacity, later);
 }
 
+expr *check_default_later(checker *c, source_span span, const type *t) {
+    if (c->function == NULL || c->open->is_closing)
+        return NULL;
+    expr *e = check_new(c, EXPR_CALL, span, t);
+    c->open->has_open = true;
+    late_parse later = {.e = e, .function = c->function, .parsed = t, .is_default = true};
+    CHECK_PUSH(c, c->open->parses.items, c->open->parses.count, c->open->parses.capacity, later);
+    return e;
+}
+
 void check_settle_late(checker *c, const type *t) {
     for (uint32_t i = 0; t->kind == TYPE_OPEN && i < c->open->parses.count; i++) {
         const late_parse *p = &c->open->parses.items[i];
         const type *parsed = type_resolve(c->types, p->parsed);
-        if (p->error == NULL && parsed == t) { /* the value will do */
+        if (p->error == NULL && !p->is_default && parsed == t) { /* the value will do */
             check_fits(c, type_resolve(c->types, p->e->call.operands[0]->type), t);
             return;
         }
@@ -126,6 +136,10 @@ void check_finish_parses(checker *c) {
     for (uint32_t i = 0; i < c->open->parses.count; i++) {
         const late_parse p = c->open->parses.items[i];
         c->function = p.function;
+        if (p.is_default) {
+            check_finish_default(c, p.e, type_resolve(c->types, p.parsed));
+            continue;
+        }
         if (p.error == NULL) {
             check_settle_late(c, type_resolve(c->types, p.parsed));
             check_finish_into(c, p.e, type_resolve(c->types, p.parsed));

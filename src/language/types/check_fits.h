@@ -4,11 +4,12 @@
 
 #include "language/types/check_context.h"
 
-/* s.parse() and x.into() where nothing said yet as what. */
+/* s.parse(), x.into() and a default where nothing said yet as what. */
 typedef struct late_parse {
     expr *e;
     function_item *function;
-    const type *parsed, *error; /* error NULL: into */
+    const type *parsed, *error; /* error NULL: into, a default */
+    bool is_default;
 } late_parse;
 
 typedef struct late_parses {
