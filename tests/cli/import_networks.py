@@ -153,7 +153,7 @@ assert got["c"].tolist() == [-126, 127, -5] and got["d"].tolist()[2] == -3, got
 # ---- what is refused, and by which words -----------------------------------------------------------------------------
 ends = [info("x", [2, 3])], [info("y", [2, 3])]
 refused("operator Frobnicate, node `n7`, opset 17: it is not supported", model(graph([node("Frobnicate", ["x"], ["y"], name="n7")], *ends)))
-refused("operator Relu, node ``, opset 17: attribute `slope` is not supported", model(graph([node("Relu", ["x"], ["y"], slope=0.1)], *ends)))
+refused("operator Relu, node that yields `y`, opset 17: attribute `slope` is not supported", model(graph([node("Relu", ["x"], ["y"], slope=0.1)], *ends)))
 refused("the domain `com.example` is not supported", model(graph([node("Relu", ["x"], ["y"], domain="com.example")], *ends)))
 refused("input 1, `x`, is not supported", model(graph([node("Relu", ["x", "x"], ["y"])], *ends)))
 refused("opset 99 is not known", model(graph([node("Relu", ["x"], ["y"])], *ends), opset=99))
@@ -166,6 +166,14 @@ same = graph([node("MaxPool", ["x"], ["y"], kernel_shape=[2], auto_pad="SAME_UPP
 refused("dimension 2 of `x` is open, and the result depends on it; --dim gives it a number", model(same))
 assert imported(model(same), "--dim", "n=5").returncode == 0
 near(run({"x": np.arange(5, dtype=np.float32).reshape(1, 1, 5)})["y"], np.array([[[1, 2, 3, 4, 4]]]))
+# only the lengths that windows slide over must be known, and nothing of the program is superfluous
+x = reals(2, 3, 5, 7)
+rounded = graph([node("MaxPool", ["x"], ["y"], kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1), node("AveragePool", ["x"], ["z"], kernel_shape=[3, 2], auto_pad="SAME_LOWER", strides=[2, 2])],
+                [info("x", ["batch", "channels", 5, 7])], [info("y", ["batch", "channels", 3, 4]), info("z", ["batch", "channels", 3, 4])])
+assert imported(model(rounded)).returncode == 0
+checked = subprocess.run([masu, "check", program], capture_output=True, text=True)
+assert checked.returncode == 0 and checked.stderr == "", checked
+near(run({"x": x})["y"], np.pad(x, ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=-9).reshape(2, 3, 3, 2, 4, 2).max((3, 5)))
 done = imported(model(same), "--dim", "n=5", "--dim", "other=3")
 assert done.returncode == 1 and "other" in done.stderr, done
 # what the file says of its tensors is not what its operators make, or take

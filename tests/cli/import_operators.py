@@ -341,7 +341,7 @@ assert set(got["y"]) == {0, 1} and 0.2 < got["y"].mean() < 0.3
 assert got["u"].min() >= 2 and got["u"].max() < 4 and 2.9 < got["u"].mean() < 3.1
 assert 0.9 < got["n"].mean() < 1.1 and 0.45 < got["n"].std() < 0.55
 ends = [info("x", [2, 3])], [info("y", [2, 3])]
-refused("operator Bernoulli, node ``, opset 17: attribute `seed` is not supported", model(graph([node("Bernoulli", ["x"], ["y"], seed=1.0)], *ends)))
+refused("operator Bernoulli, node that yields `y`, opset 17: attribute `seed` is not supported", model(graph([node("Bernoulli", ["x"], ["y"], seed=1.0)], *ends)))
 refused("a loop without an end", model(graph([node("Loop", ["", "", "x"], ["y"], body=half)], [info("x", [])], [info("y", [])], [("least", np.array(1, np.float32))])))
 refused("a condition and two graphs are wanted", model(graph([node("If", ["x"], ["y"], then_branch=yes, else_branch=no)], [info("x", []), info("end", [])], [info("y", [])])))
 refused("a branch does not yield what the operator does", model(graph([node("If", ["c"], ["y", "z"], then_branch=yes, else_branch=no)], [info("c", [], BOOL), info("end", [])], [info("y", []), info("z", [])])))

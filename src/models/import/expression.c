@@ -127,12 +127,12 @@ bool import_rank(import_node *n, size_t i, size_t *out) {
            import_refuse(n, "the rank of `%.60s` is not known; a shape in the file's value_info helps", t->name.at);
 }
 
-bool import_shape(import_node *n, size_t i, const masu__model_tensor **out) {
+bool import_lengths(import_node *n, size_t i, size_t first, const masu__model_tensor **out) {
     size_t rank;
     if (!import_rank(n, i, &rank))
         return false;
     *out = onnx_in(&n->v, i);
-    for (size_t k = 0; k < rank; k++)
+    for (size_t k = first; k < rank; k++)
         if ((*out)->dims[k] < 0)
             return import_refuse(
                 n, "dimension %zu of `%.60s` is open, and the result depends on it; --dim gives it a number", k,

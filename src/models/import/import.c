@@ -70,14 +70,24 @@ static void find_needed(importer *im, size_t graph) {
     }
 }
 
+/* Many files give their nodes no names: then the first output says which one it is. */
+static bool refuse_line(importer *im, const import_line *line) {
+    const masu__model_operator *op = line->op;
+    const masu__model_text *name = &op->name;
+    for (size_t k = 0; k < op->output_count && name->length == 0; k++)
+        if (op->outputs[k] >= 0)
+            name = &im->model->tensors[op->outputs[k]].name;
+    return masu__model_refuse(im->why, "operator %.*s, node %s`%.*s`, opset %lld: %s", MASU__MODEL_TEXT(op->type),
+                              op->name.length == 0 ? "that yields " : "", MASU__MODEL_TEXT(*name),
+                              (long long)im->model->opset, line->refused);
+}
+
 static bool all_taken(importer *im) {
     for (size_t k = 0; k < im->model->graph_count; k++)
         for (size_t i = 0; i < im->graphs[k].line_count; i++) {
             const import_line *line = &im->graphs[k].lines[i];
             if (line->is_needed && line->refused)
-                return masu__model_refuse(im->why, "operator %.*s, node `%.*s`, opset %lld: %s",
-                                          MASU__MODEL_TEXT(line->op->type), MASU__MODEL_TEXT(line->op->name),
-                                          (long long)im->model->opset, line->refused);
+                return refuse_line(im, line);
         }
     return true;
 }

@@ -79,8 +79,8 @@ const int64_t *import_ints(import_node *n, const char *name, size_t *count);
 bool import_choice(import_node *n, const char *name, const char *const *names, size_t *which);
 /* Of input i: whole numbers that are known. NULL: not there or not known. */
 const int64_t *import_values(import_node *n, size_t i, size_t *count);
-/* The rank and lengths of input i; false: refused, they are not known. */
-bool import_shape(import_node *n, size_t i, const masu__model_tensor **out);
+/* The rank of input i and its lengths from dimension `first`; false: refused, they are not known. */
+bool import_lengths(import_node *n, size_t i, size_t first, const masu__model_tensor **out);
 bool import_rank(import_node *n, size_t i, size_t *out);
 void import_put_number(masu__buffer *to, double value);
 

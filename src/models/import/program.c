@@ -185,7 +185,7 @@ static void put_main(const importer *im, masu__buffer *to) {
     for (size_t i = 0; i < g->input_count; i++)
         masu__buffer_printf(to, "%s" IMPORT_READ, i ? ", " : "", import_elements(&im->model->tensors[g->inputs[i]]),
                             im->names[g->inputs[i]]);
-    masu__buffer_puts(to, ");\n    let mut outputs = Outputs { ");
+    masu__buffer_puts(to, ");\n    let outputs = Outputs { ");
     for (size_t i = 0; i < g->output_count; i++)
         masu__buffer_printf(to, "%s%s", i ? ", " : "", im->names[g->outputs[i]]);
     masu__buffer_puts(to, " };\n" IMPORT_MAIN_END);

@@ -82,7 +82,7 @@ static bool read_windows(import_node *n, windows *w, size_t weights) {
         return false;
     if (automatic < 2)
         return true;
-    if (!import_shape(n, 0, &in))
+    if (!import_lengths(n, 0, 2, &in))
         return false;
     for (size_t i = 0; i < w->count; i++) {
         int64_t length = in->dims[i + 2], out = (length + w->strides[i] - 1) / w->strides[i];
@@ -101,7 +101,7 @@ static bool put_windows(import_node *n, const windows *w) {
 /* The last window begins inside of the input or of the padding before it. */
 static bool round_up(import_node *n, windows *w) {
     const masu__model_tensor *in;
-    if (!import_shape(n, 0, &in))
+    if (!import_lengths(n, 0, 2, &in))
         return false;
     for (size_t i = 0; i < w->count; i++) {
         int64_t padded = in->dims[i + 2] + w->before[i] + w->after[i];
@@ -155,7 +155,7 @@ bool import_transposed(import_node *n) {
     const int64_t *wanted = import_ints(n, "output_shape", &given);
     if (wanted && given != w.count)
         return import_refuse(n, "`output_shape` has %zu numbers for %zu dimensions", given, w.count);
-    if ((wanted || automatic >= 2) && !import_shape(n, 0, &in))
+    if ((wanted || automatic >= 2) && !import_lengths(n, 0, 2, &in))
         return false;
     for (size_t i = 0; i < w.count; i++) {
         if (wanted || automatic >= 2) {
