@@ -226,7 +226,7 @@ static bool slab_valid(const masu_bucket *pool, const masu__slab *slab, tally *t
 }
 
 static bool slabs_valid(const masu_bucket *pool, tally *t) {
-    size_t cursor = 0, count = 0;
+    size_t cursor, count = 0;
     const masu__slab *slab = NULL;
     while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL) {
         count++;

@@ -347,7 +347,7 @@ void masu__bucket_give_back_slabs(masu_bucket *pool, uint64_t keep_bytes);
 /* The same for a loose pool above its cap; what cannot go may stay. */
 void masu__bucket_obey_cap(masu_bucket *pool, uint64_t keep_bytes);
 
-/* For loops over all slabs: *cursor starts at 0 and previous is NULL at first; NULL at the end. */
+/* For loops over all slabs: previous is NULL at first, which sets *cursor; NULL at the end. */
 masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor, const masu__slab *previous);
 
 /* The array of remembered sizes, all 0. False without memory. */

@@ -120,7 +120,7 @@ static bool is_fresh(const masu_bucket *pool, const masu__slab *slab, uintptr_t 
 /* Every block that is not out and has been used: what the list held before it was written to. */
 void masu__bucket_list_again(masu_bucket *pool, unsigned index) {
     masu__bucket_class *class = &pool->classes[index];
-    size_t cursor = 0;
+    size_t cursor;
     const masu__slab *slab = NULL;
     class->list = NULL;
     while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL) {
@@ -151,7 +151,7 @@ masu_status masu__bucket_pop_listed(masu_bucket *pool, unsigned index, void **ou
 /* ---- learning and forgetting them ------------------------------------------------------------ */
 
 static void sizes_drop(masu_bucket *pool) {
-    size_t cursor = 0;
+    size_t cursor;
     masu__slab *slab = NULL;
     while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL)
         masu__slab_drop_sizes(pool, slab);
@@ -193,7 +193,7 @@ static bool class_forget_free(masu_bucket *pool, unsigned index) {
 
 /* All or nothing. */
 static masu_status sizes_learn(masu_bucket *pool) {
-    size_t cursor = 0;
+    size_t cursor;
     masu__slab *slab = NULL;
     masu_status status = MASU_OK;
     while (status == MASU_OK && (slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL) {
@@ -250,7 +250,7 @@ masu_status masu__bucket_visit_live(masu_bucket *pool, masu__bucket_visit visit,
         if (status != MASU_OK)
             return status;
     }
-    size_t cursor = 0;
+    size_t cursor;
     const masu__slab *slab = NULL;
     while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL && slab_visit(pool, slab, visit, context))
         ;

@@ -63,7 +63,9 @@ masu__slab *masu__bucket_slab_of(const masu_bucket *pool, uintptr_t address) {
 }
 
 masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor, const masu__slab *previous) {
-    if (previous && previous->next_here)
+    if (!previous)
+        *cursor = 0;
+    else if (previous->next_here)
         return previous->next_here;
     return masu__address_map_next(&pool->slabs, cursor);
 }
@@ -253,7 +255,7 @@ static bool is_pending(const masu_bucket *pool, const masu__slab *slab) {
 
 /* Where sizes are remembered no list is followed: a caller may have written to it. */
 static void count_known(const masu_bucket *pool) {
-    size_t cursor = 0;
+    size_t cursor;
     masu__slab *slab = NULL;
     while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL) {
         if (!is_packed(pool, slab->class_index) || is_pending(pool, slab))
@@ -267,7 +269,7 @@ static void count_known(const masu_bucket *pool) {
 /* Those that shall go, chained by next_pending. */
 static masu__slab *choose_going(masu_bucket *pool, uint64_t keep_bytes, bool packed_only) {
     uint64_t cached = masu__bucket_cached(pool);
-    size_t cursor = 0;
+    size_t cursor;
     masu__slab *slab = NULL, *going = NULL;
     while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL) {
         bool goes = slab->listed == slab->held && cached > keep_bytes &&
@@ -384,7 +386,7 @@ static void slab_drop(masu_bucket *pool, masu__slab *slab) {
 }
 
 void masu__bucket_be_of_process(masu_bucket *pool) {
-    size_t cursor = 0;
+    size_t cursor;
     const masu__slab *slab = NULL;
     pool->tag = MASU__TAG_PROCESS;
     masu__bucket_add_packed(pool);
@@ -393,7 +395,7 @@ void masu__bucket_be_of_process(masu_bucket *pool) {
 }
 
 void masu__bucket_drop_slabs(masu_bucket *pool) {
-    size_t cursor = 0;
+    size_t cursor;
     masu__slab *slab = masu__bucket_next_slab(pool, &cursor, NULL);
     while (slab) {
         masu__slab *next = masu__bucket_next_slab(pool, &cursor, slab);

@@ -2,6 +2,8 @@
 #include "planner/fixed/untangle.h"
 #include "planner/fixed/sort_by_place.h"
 
+#include <math.h>
+
 #include "base/assert.h"
 #include "base/meta.h"
 #include "base/rng.h"
@@ -128,7 +130,7 @@ static int64_t best_offset(masu__untangle *u, uint32_t item) {
     int64_t highest = highest_of(u, item), offset = -1;
     uint32_t bends = find_bends(u, item, highest), count = find_candidates(u, item, highest, bends);
     uint32_t hard = c->hard_start[item], equals = 0;
-    double sum = 0, slope = 0, at = bends > 0 ? u->bends[0].at : 0, least = 0;
+    double sum = 0, slope = 0, at = bends > 0 ? u->bends[0].at : 0, least = INFINITY;
     for (uint32_t k = 0, b = 0; k < count; k++) {
         int64_t here = u->candidates[k];
         for (; b < bends && u->bends[b].at <= (double)here; b++) {
@@ -142,11 +144,12 @@ static int64_t best_offset(masu__untangle *u, uint32_t item) {
             continue;
         double weight = sum + slope * ((double)here - at);
         weight = weight < 0.5 ? 0 : weight;
-        equals = offset < 0 || weight < least ? 1 : equals + (weight <= least);
-        if (offset < 0 || weight < least || (weight <= least && masu__rng_below(&u->rng, equals) == 0)) {
-            least = weight;
+        if (weight > least)
+            continue;
+        equals = weight < least ? 1 : equals + 1;
+        least = weight;
+        if (equals == 1 || masu__rng_below(&u->rng, equals) == 0)
             offset = here;
-        }
     }
     return offset;
 }
@@ -183,7 +186,7 @@ static void find_tangled(masu__untangle *u) {
 
 static void weigh(masu__untangle *u) {
     const masu__clashes *c = u->clashes;
-    int64_t deepest = 1;
+    int64_t deepest = INT64_MIN;
     for (uint32_t i = 0; i < c->model->item_count; i++)
         for (uint32_t k = c->pair_start[i]; k < c->pair_start[i + 1]; k++) {
             int64_t depth = depth_of(u, i, &c->pairs[k]);

@@ -271,16 +271,21 @@ static void with_limits(finder *f, bool (*lay)(masu__moves *), uint64_t rounds, 
     memcpy(m->limit, limits, sizeof limits);
 }
 
+/* False: the channel has no time for one, also where it is laid `again`. */
+static bool add_courses(masu__moves *m, bool again) {
+    for (size_t i = 0; i < m->problem->count; i++)
+        if (!masu__loads_add(m, i) && !(again && masu__moves_lay_row(m, i)))
+            return false;
+    return true;
+}
+
 /* The courses of the frontier, beside each other in the channel; those it has no time for are laid again. */
 static bool lay_frontier(masu__moves *m) {
     int64_t bound = 0;
     bool found = false;
     if (!masu__moves_frontier(m, BEAM, 1, INT64_MAX, &bound, &found) || !found)
         return false;
-    for (size_t i = 0; i < m->problem->count; i++)
-        if (!masu__loads_add(m, i) && !masu__moves_lay_row(m, i))
-            return false;
-    return true;
+    return add_courses(m, true);
 }
 
 /* One memory for life: moves are never dearer than that. */
@@ -294,14 +299,12 @@ static bool lay_staying(masu__moves *m) {
 /* The bound of the frontier, and its plan. */
 static void look_from_frontier(finder *f, uint32_t effort, int64_t *bound) {
     masu__moves *m = &f->m;
-    bool found = false, fits = true, unsure = false;
+    bool found = false, unsure = false;
     clear(m);
     if (!masu__moves_frontier(m, 0, effort, f->has_plan ? (int64_t)f->best->cost : INT64_MAX, bound, &found))
         return;
     f->best->lower_bound = (uint64_t)*bound;
-    for (size_t i = 0; found && fits && i < m->problem->count; i++)
-        fits = masu__loads_add(m, i);
-    if (found && fits)
+    if (found && add_courses(m, false))
         settle(f, &unsure);
 }
 

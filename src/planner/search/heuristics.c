@@ -143,11 +143,12 @@ static void many_heuristics(masu__solver *s) {
     bool few_sizes = has_few_sizes(&s->model);
     if (few_sizes)
         try_valley(s, &by_size, s->options->seed);
-    if (items > MOST_FOR_CHOICE) {
+    unsigned first = items <= VERY_MANY ? 0 : items <= MOST_FOR_CHOICE ? 2 : QUICKEST;
+    if (first == QUICKEST) {
         try_coarse(s, few_sizes ? &many_ways[QUICKEST] : &for_coarse);
         masu__solver_repair(s, items / LITTLE, s->bound);
     }
-    for (unsigned i = items <= VERY_MANY ? 0 : items <= MOST_FOR_CHOICE ? 2 : QUICKEST; i < COUNT(many_ways); i++) {
+    for (unsigned i = first; i < COUNT(many_ways); i++) {
         if (s->best_height < INT64_MAX && masu__solver_finished(s))
             return;
         try_valley(s, &many_ways[i], s->options->seed);
