@@ -161,7 +161,8 @@ static bool takes_elements(const expr *e) {
 /* Before the value of a match is checked. */
 void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out) {
     *out = (match_alias){0};
-    bool refers = check_refers(c, e->match.value) && !e->match.value->is_followed, by_name = false;
+    const bool chooses = check_chooses(e->match.value);
+    bool refers = (chooses || check_refers(c, e->match.value)) && !e->match.value->is_followed, by_name = false;
     for (uint32_t i = 0; i < e->match.count; i++)
         by_name |= pattern_any(e->match.arms[i].pattern, is_ref_mut, NULL);
     if (!refers && !by_name)

@@ -64,7 +64,7 @@ void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first
         bool lent = parameter != NULL && check_comes_back(parameter) && check_is_dyn(parameter->type);
         if (check_refuse_shared(c, e->call.args[i], parameter))
             continue;
-        if (parameter != NULL && check_comes_back(parameter))
+        if (parameter != NULL && (check_comes_back(parameter) || parameter->is_lent))
             check_lend_place(c, e, &e->call.args[i], parameter->type);
         check_expr(c, &e->call.args[i], parameter == NULL || lent ? NULL : parameter->type);
         if (parameter != NULL && parameter->kind == BINDING_SELF)

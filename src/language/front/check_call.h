@@ -27,6 +27,7 @@ void check_finish_call(checker *c, expr *e, function_item *f);
 /* `mut self` of a type that is `Copy` is a copy, as in Rust: x.m() is { x }.m() */
 void check_copy_self(checker *c, expr **slot, const function_item *f);
 /* args go to the parameters from `first` on. */
+void check_refuse_names(checker *c, expr *e); /* of a call or method that is not checked */
 void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first);
 /* f(c) of a parameter `&T`, where c is a reference to what leads on to a T: the slot of that. */
 expr **check_leads_on(checker *c, expr **slot, const binding *parameter, const type *wanted);

@@ -394,19 +394,7 @@ static void call_closure(checker *c, expr **slot, expr *receiver, struct_item *s
         }
     }
     e->call.receiver = f->has_self ? receiver : NULL;
-    for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        const binding *parameter = f->has_self + i < f->parameter_count ? f->parameters[f->has_self + i] : NULL;
-        const bool lent = parameter != NULL && check_comes_back(parameter);
-        const type *wish = parameter == NULL || (lent && check_is_dyn(parameter->type)) ? NULL : parameter->type;
-        check_expr(c, &e->call.args[i], wish);
-        if (lent)
-            check_dyn_lend(c, e, &e->call.args[i], parameter->type);
-        if (lent)
-            check_coerce_lent(c, &e->call.args[i], parameter->type,
-                              &(coerce_reason){parameter->span, "the parameter is declared here"});
-        else if (parameter != NULL)
-            check_coerce_branch(c, &e->call.args[i], parameter->type, NULL);
-    }
+    check_arguments(c, e, f, f->has_self);
     e->type = f->result == NULL ? check_scalar(c, TYPE_ERROR) : f->result;
     if (!check_count(c, e, name == NULL ? "closure" : name, f->parameter_count - f->has_self, f->span))
         return;

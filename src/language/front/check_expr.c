@@ -383,18 +383,12 @@ static void check_node(checker *c, expr **slot, const type *expected) {
             e->type = e->call.late->failure;
             break;
         }
-        if (check_choice_argument(c, slot)) {
-            check_expr(c, slot, expected);
-            break;
-        }
+        check_refuse_names(c, e);
         check_call(c, slot, expected);
         check_call_wrap(c, slot);
         break;
     case EXPR_METHOD:
-        if (check_choice_argument(c, slot)) {
-            check_expr(c, slot, expected);
-            break;
-        }
+        check_refuse_names(c, e);
         check_method(c, slot, expected);
         check_call_wrap(c, slot);
         break;
@@ -473,8 +467,7 @@ static void check_node(checker *c, expr **slot, const type *expected) {
 /* A call whose place is wanted as a reference. */
 static bool yields_place(checker *c, const expr *e, const type *expected) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    return wish != NULL && e->kind == EXPR_METHOD && type_is_reference(wish) && !check_folds_places(c, e) &&
-           check_refers(c, e);
+    return wish != NULL && e->kind == EXPR_METHOD && type_is_reference(wish) && check_refers(c, e);
 }
 
 static void check_expression(checker *c, expr **slot, const type *expected) {
@@ -483,6 +476,8 @@ static void check_expression(checker *c, expr **slot, const type *expected) {
     const bool bound = (*slot)->is_kept && (expected == NULL || type_resolve(c->types, expected)->kind == TYPE_OPEN) &&
                        !(*slot)->is_followed; /* let a = make_rc(): the Rc, not the value in it */
     bool kept = check_wants_reference(c, *slot, expected);
+    if (!kept && check_chooses(*slot) && (expected == NULL || type_resolve(c->types, expected)->kind == TYPE_OPEN))
+        check_keep_reference(*slot); /* what it yields is followed behind it: the place stays the one that was meant */
     const uint32_t stars = check_stars(c, *slot), written = (*slot)->is_followed ? (*slot)->stars : 0;
     const bool place = kept && yields_place(c, *slot, expected);
     if (place)

@@ -505,12 +505,15 @@ expr *check_freeze(block_builder *b, expr **slot) {
             return freeze_view(b, &e->call.receiver);
         if (check_yields_receiver(c, e))
             return check_freeze_changed(b, e);
+        if (check_folds_places(c, e))
+            return check_freeze_lent(b, slot);
         const bool lends = check_may_lend(c, e);
         expr *place = freeze_unwrap(b, e);
         place = place != NULL ? place : freeze_entry(b, e);
         place = place != NULL ? place : freeze_simple(b, e);
         place = place != NULL || !lends ? place : check_freeze_lent(b, slot);
-        return place != NULL ? place : freeze_behind_guard(b, slot);
+        place = place != NULL ? place : freeze_behind_guard(b, slot);
+        return place != NULL || (*slot)->type != NULL ? place : check_freeze_lent(b, slot);
     }
     case EXPR_CALL: {
         expr *place = check_may_lend(c, e) ? check_freeze_lent(b, slot) : NULL;
@@ -521,6 +524,11 @@ expr *check_freeze(block_builder *b, expr **slot) {
         expr *place = freeze_try(b, e);
         return place != NULL || !lends ? place : check_freeze_lent(b, slot);
     }
+    case EXPR_IF: /* which place it is, is known behind it */
+    case EXPR_MATCH:
+    case EXPR_BLOCK:
+    case EXPR_LOOP:
+        return check_freeze_lent(b, slot);
     default:
         return NULL;
     }
@@ -537,7 +545,7 @@ static bool has_method(const checker *c, const expr *e) {
             return true;
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }
-    return check_refers_by_method(c, e) || check_may_lend(c, e) || check_yields_receiver(c, e);
+    return check_chooses(e) || check_refers_by_method(c, e) || check_may_lend(c, e) || check_yields_receiver(c, e);
 }
 
 /* map.entry(k).or_insert(v) and its like */

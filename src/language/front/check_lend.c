@@ -82,7 +82,8 @@ void check_lend_place(checker *c, expr *call, expr **slot, const type *wanted) {
             build_append(&call->call.before, led.block->first);
         return;
     }
-    if (!part && ((*inner)->kind != EXPR_METHOD || (*inner)->type != NULL || !check_refers(c, *inner)))
+    const bool method = (*inner)->kind == EXPR_METHOD && check_refers(c, *inner);
+    if ((*inner)->type != NULL || (!part && !method && !check_chooses(*inner)))
         return;
     block_builder b = build_block(c, call->span);
     expr *place = check_freeze(&b, inner);

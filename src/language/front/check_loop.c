@@ -192,6 +192,8 @@ static void check_break_value(checker *c, expr *e, loop_context *context) {
         return;
     }
     const type *wish = context == NULL ? NULL : context->break_type;
+    if (context != NULL && context->loop->is_kept)
+        check_keep_reference(e->jump.value);
     check_expr(c, &e->jump.value, wish);
     if (context == NULL)
         return;

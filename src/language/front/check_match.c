@@ -217,15 +217,28 @@ static void check_parts_taken_apart(checker *c, const expr *e) {
     }
 }
 
-static void match_of(checker *c, expr *e, const type *expected, const match_alias *alias) {
+/* match find(&mut v) { x => … }: what yields a reference is the place behind it. */
+static void match_lent(block_builder *b, expr *e, match_alias *alias) {
+    expr *place = e->match.value->is_kept && alias->place == NULL ? check_hold_lent(b, &e->match.value) : NULL;
+    if (place != NULL) {
+        *alias = (match_alias){.place = place, .all = true};
+        e->match.value = check_alias_copy(b->c, place);
+    }
+}
+
+static void match_of(block_builder *b, expr *e, const type *expected, match_alias *alias) {
+    checker *c = b->c;
     const diagnostics *d = c->diagnostics;
     bool wanted = expected == NULL || expected->kind != TYPE_VOID, never = e->match.count > 0;
     bool method = e->match.count > 0 && e->match.value->kind == EXPR_METHOD;
     check_parts_taken_apart(c, e);
     c->around->wanted_variants = method ? telling_arm(e) : NULL;
+    if (e->match.value->type == NULL && (method || e->match.value->kind == EXPR_CALL))
+        check_keep_reference(e->match.value);
     check_unit_value(c, &e->match.value);
     check_expr(c, &e->match.value, NULL);
     c->around->wanted_variants = NULL;
+    match_lent(b, e, alias);
     const type *t = check_as_unit(c, &e->match.value);
     uint32_t errors = d->error_count + d->dropped;
     const type *wish = expected;
@@ -253,7 +266,7 @@ void check_match(checker *c, expr **slot, const type *expected) {
     match_alias alias;
     split_alternatives(c, e);
     check_match_alias(c, e, &b, &alias);
-    match_of(c, e, expected, &alias);
+    match_of(&b, e, expected, &alias);
     check_scope_close(c, mark);
     *slot = build_checked(&b, e); /* what the place needs is evaluated before */
 }

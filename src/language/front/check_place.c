@@ -418,24 +418,8 @@ static bool value_first(checker *c, expr **slot) {
     return true;
 }
 
-/* x.fold(&mut t, f).n = 1: { let <folded> = x.fold(&mut t, f); <folded>.n = 1 }. Where it leads is known behind it. */
-static bool assign_to_folded(checker *c, expr **slot) {
-    expr *e = *slot, **root = &e->assign.target;
-    while ((*root)->kind == EXPR_FIELD || (*root)->kind == EXPR_TUPLE_FIELD || (*root)->kind == EXPR_INDEX)
-        root = (*root)->kind == EXPR_INDEX ? &(*root)->index.base : &(*root)->field.base;
-    if (root == &e->assign.target || (*root)->type != NULL || !check_folds_places(c, *root))
-        return false;
-    expr *fold = *root;
-    *root = check_new_name(c, fold->span, "<folded>");
-    *slot = BUILD_QUOTE(c, e->span, "{ let $$folded = $0; $1; }", fold, e);
-    check_expr(c, slot, check_scalar(c, TYPE_VOID));
-    return true;
-}
-
 void check_assign(checker *c, expr **slot) {
     expr *e = *slot;
-    if (assign_to_folded(c, slot))
-        return;
     if (check_part_is_written(c, e->assign.target)) {
         check_expr(c, &e->assign.value, NULL);
         check_make_error(c, e);

@@ -5,7 +5,6 @@
  *     check_alias.c    names that are a place: `&mut`; check_alias_part.c: parts of it
  *     check_may_write.c  whether a method may write to self, before its body is checked
  *     check_freeze.c   expressions that refer to a place
- *     check_choice.c   arguments that choose one of several
  *     check_refer.c    references as values; types/check_reference.c: where one is wanted or followed;
  *                      types/check_reference_made.c: to a checked place
  *     check_deref.c    `impl Deref`; of what: types/check_leads.c
@@ -35,7 +34,6 @@ typedef struct maybe_place {
     expr *elements, *index;
 } maybe_place;
 
-bool check_choice_argument(checker *c, expr **slot); /* of a call or method that is not checked */
 /* &mut e, or e itself where it is a place. */
 void check_make_reference(checker *c, expr **slot, const type *expected);
 /* written: how many stars there are. */
@@ -78,6 +76,7 @@ expr *check_freeze_part(block_builder *b, expr *e);
 /* A reference that such a call yields is asked for once, and is the place. NULL: it yields a value, which is checked
  * then. */
 expr *check_freeze_lent(block_builder *b, expr **slot);
+expr *check_hold_lent(block_builder *b, expr **slot); /* of what is checked, and was to keep its reference */
 void check_build_let(block_builder *b, stmt *let); /* in b, checked */
 /* Whether Rust would say that e is a `&mut T`, by its form. */
 bool check_refers(const checker *c, const expr *e); /* check_refers.c */

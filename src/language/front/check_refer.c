@@ -129,9 +129,16 @@ expr *check_freeze_lent(block_builder *b, expr **slot) {
     (*slot)->is_followed = false; /* `*call`: the place is meant in any case */
     check_keep_reference(*slot);
     check_expr(c, slot, NULL);
+    return check_hold_lent(b, slot);
+}
+
+expr *check_hold_lent(block_builder *b, expr **slot) {
+    checker *c = b->c;
     const type *t = check_type_of(c, *slot);
-    if (!type_is_reference(t))
+    if (!type_is_reference(t)) {
+        check_unbox(c, slot); /* a value after all */
         return NULL;
+    }
     char *name = check_printf(c, "<at %u>", c->text_count++);
     block_builder alone = build_block(c, b->span);
     build_let(&alone, name, false, *slot);

@@ -26,6 +26,10 @@ void check_keep_reference(expr *e) {
     }
 }
 
+bool check_chooses(const expr *e) {
+    return e->kind == EXPR_IF || e->kind == EXPR_MATCH || e->kind == EXPR_BLOCK || e->kind == EXPR_LOOP;
+}
+
 bool check_wants_reference(checker *c, const expr *e, const type *expected) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (e->is_followed)

@@ -36,6 +36,7 @@ typedef struct check_writes {
 
 /* A reference that e, not checked yet, yields stays one where nothing else is wanted. */
 void check_keep_reference(expr *e);
+bool check_chooses(const expr *e); /* if, match, a block, a loop: which place it yields is known behind it */
 bool check_wants_reference(checker *c, const expr *e, const type *expected);
 /* The place that the reference leads to; anything else stays. */
 void check_follow(checker *c, expr **slot);

@@ -1,7 +1,4 @@
-/* check_choice.c: arguments of a call before it is checked: those that choose a place, and those with names.
- *
- *     f(if c { &mut a } else { &mut b })     { let <place> = if c { &mut a } else { &mut b }; f(<place>) }
- */
+/* check_named.c: arguments with names, which no function has: the error writes the call as it has to be. */
 #include <string.h>
 
 #include "language/front/check_call.h"
@@ -9,30 +6,6 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
-
-/* by_name: a name that is alone is one that the pattern bound to a place. */
-static bool yields_place(const checker *c, const expr *e, bool by_name) {
-    bool some = false;
-    switch (e->kind) {
-    case EXPR_UNARY:
-        return e->unary.op == UNARY_REFERENCE && e->unary.is_mutable;
-    case EXPR_NAME:
-        return by_name && e->name.scope == NULL;
-    case EXPR_BLOCK:
-        return e->block->result != NULL && yields_place(c, e->block->result, by_name);
-    case EXPR_IF:
-        return (e->branch.then->result != NULL && yields_place(c, e->branch.then->result, false)) ||
-               (e->branch.otherwise != NULL && yields_place(c, e->branch.otherwise, false));
-    case EXPR_MATCH:
-        for (uint32_t i = 0; !some && i < e->match.count; i++)
-            some = yields_place(c, e->match.arms[i].body, check_refers(c, e->match.value));
-        return some;
-    default:
-        return false;
-    }
-}
-
-/* ---- arguments with names ---------------------------------------------------------------------- */
 
 static bool is_named(const expr *arg) {
     return arg->kind == EXPR_ASSIGN && arg->type == NULL && arg->assign.target->kind == EXPR_NAME &&
@@ -112,7 +85,7 @@ static void note_places(checker *c, diagnostic *d, const expr *call, const char 
 }
 
 /* f(dim = 1): Rust has no such arguments; `println` and its like have. */
-static void refuse_names(checker *c, expr *e) {
+void check_refuse_names(checker *c, expr *e) {
     const expr *callee = e->call.callee;
     bool plain = callee != NULL && callee->kind == EXPR_NAME && callee->name.scope == NULL, some = false;
     if (plain)
@@ -131,18 +104,4 @@ static void refuse_names(checker *c, expr *e) {
     for (uint32_t i = 0; some && i < e->call.arg_count; i++)
         if (is_named(e->call.args[i]))
             check_make_error(c, e->call.args[i]);
-}
-
-bool check_choice_argument(checker *c, expr **slot) {
-    expr *e = *slot;
-    refuse_names(c, e);
-    for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        expr *arg = e->call.args[i];
-        if ((arg->kind != EXPR_IF && arg->kind != EXPR_MATCH) || arg->type != NULL || !yields_place(c, arg, false))
-            continue;
-        e->call.args[i] = check_new_name(c, arg->span, "<place>");
-        *slot = BUILD_QUOTE(c, e->span, "{ let mut $$place = $0; $1 }", arg, e);
-        return true;
-    }
-    return false;
 }
