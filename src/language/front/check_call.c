@@ -483,6 +483,7 @@ static void call_of_literal(checker *c, expr **slot, const type *expected) {
     called->closure.wish = says ? wish : NULL;
     e->call.callee = check_new_name(c, called->span, "<called>");
     *slot = BUILD_QUOTE(c, e->span, "{ let mut $$called = $0; $1 }", called, e);
+    (*slot)->is_kept = e->is_kept;
     check_expr(c, slot, expected);
 }
 

@@ -332,16 +332,14 @@ static void check_first_call(checker *c, expr *e, struct_item *s) {
     }
     closure_signature found = {.count = e->call.arg_count};
     found.parameters = CHECK_ARRAY(c, const type *, found.count + 1);
-    found.places = CHECK_ARRAY(c, bool, found.count + 1);
     for (uint32_t i = 0; i < found.count; i++) {
-        const expr *arg = e->call.args[i];
-        const bool lends = arg->kind == EXPR_UNARY && arg->unary.op == UNARY_REFERENCE && arg->unary.is_mutable;
         bool written = i + 1 < f->parameter_count && f->parameters[i + 1]->annotation != NULL;
-        if (e->call.args[i]->type == NULL && !written)
+        if (e->call.args[i]->type == NULL && !written) {
+            check_keep_reference(e->call.args[i]);
             check_expr(c, &e->call.args[i], NULL);
+        }
         found.parameters[i] = written ? check_type(c, f->parameters[i + 1]->annotation)
                                       : type_resolve(c->types, e->call.args[i]->type);
-        found.places[i] = lends && !written && !type_is_reference(found.parameters[i]);
     }
     check_body(c, s, &found);
 }

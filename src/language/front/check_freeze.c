@@ -516,7 +516,7 @@ expr *check_freeze(block_builder *b, expr **slot) {
         return place != NULL || (*slot)->type != NULL ? place : check_freeze_lent(b, slot);
     }
     case EXPR_CALL: {
-        expr *place = check_may_lend(c, e) ? check_freeze_lent(b, slot) : NULL;
+        expr *place = check_chooses(e) || check_may_lend(c, e) ? check_freeze_lent(b, slot) : NULL;
         return place != NULL ? place : freeze_behind_guard(b, slot);
     }
     case EXPR_TRY: {

@@ -27,6 +27,8 @@ void check_keep_reference(expr *e) {
 }
 
 bool check_chooses(const expr *e) {
+    if (e->kind == EXPR_CALL && e->type == NULL)
+        return e->call.callee != NULL && e->call.callee->kind == EXPR_CLOSURE; /* becomes a block */
     return e->kind == EXPR_IF || e->kind == EXPR_MATCH || e->kind == EXPR_BLOCK || e->kind == EXPR_LOOP;
 }
 
