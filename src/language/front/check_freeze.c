@@ -41,17 +41,6 @@ expr *check_hold(block_builder *b, expr *e, const char *what) {
     return n;
 }
 
-/* An argument of a call that is written out: a number or bool becomes what the parameter is. wanted may be NULL. */
-static expr *check_hold_argument(block_builder *b, expr *e, const type *wanted) {
-    const type *t = wanted == NULL ? NULL : type_resolve(b->c->types, wanted);
-    if (t != NULL && (type_is_numeric(t) || t->kind == TYPE_BOOL)) {
-        check_expr(b->c, &e, t);
-        if (!check_coerce(b->c, &e, t, NULL))
-            check_make_error(b->c, e); /* said once */
-    }
-    return check_hold(b, e, "argument");
-}
-
 static bool is_fixed(const expr *e) {
     return e->kind == EXPR_INT ||
            (e->kind == EXPR_NAME && e->name.binding != NULL && e->name.name[0] == '<' && !e->name.binding->is_mutable);
@@ -93,12 +82,6 @@ expr *check_element_at(checker *c, expr *all, expr *at) {
     return e;
 }
 
-/* A place was checked, and a value is wanted. */
-static void give_up(checker *c, expr **slot) {
-    if ((*slot)->type != NULL)
-        check_unbox(c, slot);
-}
-
 /* The word of a method that is not checked yet. */
 static const char *word_of(const expr *e, library_fact fact) {
     return e->kind == EXPR_METHOD && e->type == NULL ? library_word(fact, e->call.name) : NULL;
@@ -127,7 +110,7 @@ bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out) {
     if (check_is_map(t)) {
         finder = "__find";
     } else if (t->kind != TYPE_VEC) {
-        give_up(c, held);
+        check_give_up(c, held);
         return false;
     }
     out->elements = check_elements_of(c, place);
@@ -231,127 +214,6 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
     return NULL;
 }
 
-/* A name goes from place to place: by `=`, or in a fold. */
-static bool moves(const expr *e, void *context) {
-    (void)context;
-    return e->kind == EXPR_ASSIGN ||
-           (e->kind == EXPR_METHOD && library_said_of(LIBRARY_stage, e->call.name) == SAID_FOLD);
-}
-
-/* The same place each time: no name of the body goes on to another one. */
-static bool only_lets(const block *b) {
-    const stmt *s = b->first;
-    while (s != NULL && s->kind == STMT_LET && s->otherwise == NULL)
-        s = s->next;
-    return s == NULL && !block_any(b, moves, NULL);
-}
-
-/* The types of Self and of the type parameters in the body of f. */
-static type_environment environment_of(checker *c, function_item *f, const expr *receiver) {
-    type_environment own = check_environment_new(c, f);
-    const type *t = receiver == NULL ? NULL : type_resolve(c->types, receiver->type);
-    if (t != NULL && t->kind == TYPE_STRUCT) {
-        check_impl_fits(c, f, t->structure, &own);
-        own.self = t->structure;
-    }
-    return own;
-}
-
-/* Where the call yields a reference, it goes on from the place that was found: the block has looked that up already.
- * Where it does not, nothing of the block is used, and the call reads what its receiver yields. */
-static void stay_receiver(checker *c, expr *e, expr *place, const function_item *f) {
-    const bool refers = f != NULL && f->result_annotation != NULL && f->result_annotation->is_place;
-    if (place != NULL && refers)
-        e->call.receiver = place;
-    else if (e->call.receiver->type != NULL)
-        check_follow(c, &e->call.receiver);
-    give_up(c, &e->call.receiver);
-}
-
-/* The argument, as the caller's names have it: a parameter may be called like one of them. */
-static expr *hold_given(block_builder *b, const binding *parameter, expr *argument, const type_environment *own) {
-    checker *c = b->c;
-    const type *wanted = check_type_in(c, own, parameter->annotation);
-    if (wanted != NULL && type_is(type_resolve(c->types, wanted), TYPE_TUPLE))
-        check_expr(c, &argument, wanted);
-    return check_hold_argument(b, argument, wanted);
-}
-
-/* let parameter = held; a `&mut T` is the place. */
-static void give(block_builder *b, binding *parameter, expr *held) {
-    checker *c = b->c;
-    parameter->alias = parameter->annotation != NULL && parameter->annotation->is_place ? held : NULL;
-    if (parameter->alias != NULL) {
-        check_declare(c, parameter, held->type);
-        return;
-    }
-    block_builder alone = build_block(c, b->span);
-    build_let(&alone, parameter->name, parameter->is_mutable, held);
-    binding *named = alone.last->pattern->binding;
-    check_build_let(b, alone.last);
-    named->is_read = named->is_written = true;
-}
-
-/* f(…) of a method `fn f(&mut self, …) -> &mut T { place }`. */
-static expr *freeze_simple(block_builder *b, expr *e) {
-    checker *c = b->c;
-    if (e->type != NULL)
-        return NULL;
-    expr *place = check_freeze(b, &e->call.receiver);
-    const type *t = place == NULL ? NULL : check_type_of(c, place);
-    function_item *f = t == NULL || t->kind != TYPE_STRUCT ? NULL : check_method_named(c, t->structure, e->call.name);
-    if (f == NULL && t != NULL && type_is_box(t) && t->vec.element->kind == TYPE_STRUCT) {
-        check_unbox(c, &place);
-        f = check_method_named(c, t->vec.element->structure, e->call.name);
-    }
-    bool getter = f != NULL && f->has_self && f->result_annotation != NULL && f->result_annotation->is_place &&
-                  f->body != NULL && f->parameter_count == e->call.arg_count + 1;
-    if (!getter) {
-        stay_receiver(c, e, place, f);
-        return NULL;
-    }
-    const function_item *written = f->template != NULL ? f->template : f;
-    const expr *yields = written->unchecked == NULL ? NULL : written->unchecked->result;
-    if (yields != NULL && yields->kind == EXPR_NAME && strcmp(yields->name.name, "self") == 0) {
-        expr *call = build_method(c, e->span, check_alias_copy(c, place), e->call.name, e->call.args,
-                                  e->call.arg_count);
-        check_keep_reference(call);
-        check_expr(c, &call, check_scalar(c, TYPE_VOID)); /* the same place again */
-        build_stmt(b, call);
-        return place;
-    }
-    bool simple = yields != NULL && only_lets(written->unchecked) &&
-                  (yields->kind == EXPR_UNARY || yields->kind == EXPR_NAME || yields->kind == EXPR_METHOD ||
-                   yields->kind == EXPR_FIELD);
-    if (!simple) {
-        stay_receiver(c, e, place, f);
-        return NULL;
-    }
-    function_item whole = *written;
-    whole.body = written->unchecked;
-    function_item *copy = check_copy_function(c, &whole);
-    type_environment own = environment_of(c, copy, place);
-    const type_environment *outer = c->environment;
-    expr **held = CHECK_ARRAY(c, expr *, e->call.arg_count + 1);
-    for (uint32_t i = 0; i < e->call.arg_count; i++)
-        held[i] = hold_given(b, copy->parameters[i + 1], e->call.args[i], &own);
-    uint32_t mark = check_scope_open(c);
-    copy->parameters[0]->alias = place;
-    check_declare(c, copy->parameters[0], check_type_of(c, place));
-    for (uint32_t i = 0; i < e->call.arg_count; i++)
-        give(b, copy->parameters[i + 1], held[i]);
-    c->environment = &own;
-    for (stmt *s = copy->body->first, *next; s != NULL; s = next) {
-        next = s->next;
-        s->next = NULL;
-        check_build_let(b, s);
-    }
-    place = check_freeze(b, &copy->body->result);
-    c->environment = outer;
-    check_scope_close(c, mark);
-    return place;
-}
-
 /* impl IndexMut, impl DerefMut: which values have it is known when they are checked. */
 static bool has_getter(const checker *c, const char *name) {
     for (uint32_t i = 0; i < c->tree->getter_count; i++)
@@ -379,8 +241,11 @@ static expr *freeze_guard(block_builder *b, expr **slot) {
     const bool call = (*slot)->kind == EXPR_METHOD || (*slot)->kind == EXPR_CALL || (*slot)->kind == EXPR_TRY;
     if (!call || !has_getter(c, "deref_mut"))
         return NULL;
-    if ((*slot)->type == NULL)
-        check_expr(c, slot, NULL);
+    if ((*slot)->type == NULL) {
+        expr *place = check_freeze_lent(b, slot);
+        if (place != NULL)
+            return place;
+    }
     const type *t = check_leads(c, check_type_of(c, *slot)) ? check_type_of(c, *slot) : NULL;
     if (t == NULL || check_method_named(c, t->structure, "deref_mut") == NULL)
         return NULL;
@@ -435,7 +300,7 @@ static expr *freeze_part(block_builder *b, expr **slot) {
     const type *t = check_type_of(c, place);
     if (e->kind == EXPR_INDEX && t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "index_mut") != NULL) {
         *slot = build_method(c, e->span, place, "index_mut", e->index.indices, e->index.count);
-        return freeze_simple(b, *slot);
+        return check_freeze_method(b, *slot);
     }
     if (e->kind == EXPR_INDEX && (t->kind != TYPE_VEC || !freeze_index(b, e))) /* a row or a letter is a value */
         return NULL;
@@ -510,7 +375,7 @@ expr *check_freeze(block_builder *b, expr **slot) {
         const bool lends = check_may_lend(c, e);
         expr *place = freeze_unwrap(b, e);
         place = place != NULL ? place : freeze_entry(b, e);
-        place = place != NULL ? place : freeze_simple(b, e);
+        place = place != NULL ? place : check_freeze_method(b, e);
         place = place != NULL || !lends ? place : check_freeze_lent(b, slot);
         place = place != NULL ? place : freeze_behind_guard(b, slot);
         return place != NULL || (*slot)->type != NULL ? place : check_freeze_lent(b, slot);

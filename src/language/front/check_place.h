@@ -4,7 +4,7 @@
  *     check_place.c    assignments
  *     check_alias.c    names that are a place: `&mut`; check_alias_part.c: parts of it
  *     check_may_write.c  whether a method may write to self, before its body is checked
- *     check_freeze.c   expressions that refer to a place
+ *     check_freeze.c   expressions that refer to a place; check_freeze_method.c: methods that yield one
  *     check_refer.c    references as values; types/check_reference.c: where one is wanted or followed;
  *                      types/check_reference_made.c: to a checked place
  *     check_deref.c    `impl Deref`; of what: types/check_leads.c
@@ -75,9 +75,11 @@ bool check_changed_row(checker *c, expr **slot, const type *expected);
 expr *check_freeze_part(block_builder *b, expr *e);
 /* A reference that such a call yields is asked for once, and is the place. NULL: it yields a value, which is checked
  * then. */
+void check_give_up(checker *c, expr **slot);
+expr *check_freeze_method(block_builder *b, expr *e); /* NULL: its body does more than name a place */
 expr *check_freeze_lent(block_builder *b, expr **slot);
 expr *check_hold_lent(block_builder *b, expr **slot); /* of what is checked, and was to keep its reference */
-void check_build_let(block_builder *b, stmt *let); /* in b, checked */
+void check_build_let(block_builder *b, stmt *let);    /* in b, checked */
 /* Whether Rust would say that e is a `&mut T`, by its form. */
 bool check_refers(const checker *c, const expr *e); /* check_refers.c */
 bool check_refers_by_method(const checker *c, const expr *e);
