@@ -63,7 +63,7 @@ static void write_out(checker *c, expr **slot) {
     operation->binary.op = e->assign.op;
     operation->binary.op_span = e->assign.op_span;
     operation->binary.left = check_copy_place(c, e->assign.target);
-    operation->binary.left->is_updated = true;
+    operation->binary.left->is_updated = operation->binary.is_update = true;
     operation->binary.right = e->assign.value;
     e->assign.value = operation;
     e->assign.op = BINARY_NONE;

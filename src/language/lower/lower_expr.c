@@ -1,4 +1,5 @@
-/* lower_expr.c: expressions. Operands are evaluated from left to right; an assignment's value before its place. */
+/* lower_expr.c: expressions. Operands are evaluated from left to right; an assignment's value before its place, that of
+ * `a += b` before a is read. */
 #include <string.h>
 
 #include "language/lower/lowering.h"
@@ -21,7 +22,8 @@ static ir_value lower_string(lower_fn *fn, const expr *e) {
 }
 
 static ir_value lower_binary(lower_fn *fn, const expr *e) {
-    ir_value a = lower_scalar(fn, e->binary.left), b = lower_scalar(fn, e->binary.right);
+    ir_value early = e->binary.is_update ? lower_scalar(fn, e->binary.right) : 0;
+    ir_value a = lower_scalar(fn, e->binary.left), b = e->binary.is_update ? early : lower_scalar(fn, e->binary.right);
     return lower_op2(fn, lower_binary_opcode(e), lower_scalar_type(e->type), a, b, e->span);
 }
 

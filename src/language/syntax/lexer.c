@@ -415,6 +415,7 @@ static masu_status lex_all(lexer *l, bool heads_only, token_list *out) {
             lex_body(l);
             continue;
         }
+        in_head &= l->text[l->at] != '}'; /* of a trait, whose last method has no body */
         lex_token(l);
         in_head |= heads_only && at_head(l);
     }

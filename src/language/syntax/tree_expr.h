@@ -415,6 +415,7 @@ struct expr {
         } unary;
         struct {
             binary_op op;
+            bool is_update; /* [check] the sum of `a += b`: b is computed before a is read */
             source_span op_span;
             expr *left, *right;
         } binary;
