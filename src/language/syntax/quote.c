@@ -12,19 +12,12 @@ struct quoted {
     struct quoted *next;
 };
 
-const trait_item *quote_trait(syntax_tree *tree, const char *text) {
-    struct quoted *q = tree->quotes;
-    while (q != NULL && q->text != text)
-        q = q->next;
-    if (q != NULL)
-        return q->trait;
-    q = MASU_ARENA_NEW(tree->arena, struct quoted);
+static const trait_item *read_trait(syntax_tree *tree, const char *text) {
     source_file *file = MASU_ARENA_NEW(tree->arena, source_file);
     syntax_tree *apart = MASU_ARENA_NEW(tree->arena, syntax_tree);
     diagnostics found;
     diagnostics_init(&found, tree->arena);
-    if (q == NULL || file == NULL || apart == NULL ||
-        source_file_init(file, tree->arena, "<quote>", text, strlen(text)) != MASU_OK)
+    if (file == NULL || apart == NULL || source_file_init(file, tree->arena, "<quote>", text, strlen(text)) != MASU_OK)
         return NULL;
     *apart = (syntax_tree){.arena = tree->arena, .file = file};
     parser p = {.file = file, .arena = tree->arena, .diagnostics = &found, .tree = apart};
@@ -32,9 +25,22 @@ const trait_item *quote_trait(syntax_tree *tree, const char *text) {
         return NULL;
     parse_trait(&p);
     MASU_DEBUG_ASSERT(found.count == 0 && apart->trait_count == 1);
-    *q = (struct quoted){.text = text, .trait = apart->traits[0], .next = tree->quotes};
+    return apart->traits[0];
+}
+
+const trait_item *quote_trait(syntax_tree *tree, const char *text) {
+    struct quoted *q = tree->quotes;
+    while (q != NULL && q->text != text)
+        q = q->next;
+    if (q != NULL)
+        return q->trait;
+    const trait_item *trait = read_trait(tree, text);
+    q = trait != NULL ? MASU_ARENA_NEW(tree->arena, struct quoted) : NULL;
+    if (q == NULL)
+        return NULL;
+    *q = (struct quoted){.text = text, .trait = trait, .next = tree->quotes};
     tree->quotes = q;
-    return q->trait;
+    return trait;
 }
 
 static expr *read_quote(syntax_tree *tree, const char *text) {
