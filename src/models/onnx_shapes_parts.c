@@ -457,6 +457,12 @@ static void unpooled(onnx_node *v, const masu__model_tensor *in) {
     onnx_set_shape(v, onnx_out(v, 0), &dims);
 }
 
+/* Range: how many there are is known where its three numbers are (onnx_values.c). */
+static void counted_up(onnx_node *v, const masu__model_tensor *in) {
+    (void)in;
+    onnx_set_shape(v, onnx_out(v, 0), &(onnx_dims){1, {MASU__MODEL_OPEN}});
+}
+
 static const part_rule rules[] = {
     {"Reshape", reshape, false},
     {"Flatten", flatten, false},
@@ -477,6 +483,7 @@ static const part_rule rules[] = {
     {"ConstantOfShape", made_of_shape, true},
     {"Shape", shape_of, true},
     {"Size", shape_of, true},
+    {"Range", counted_up, false},
     {"NonZero", counted, true},
     {"NonMaxSuppression", counted, true},
     {"RoiAlign", regions, false},

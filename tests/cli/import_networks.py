@@ -174,6 +174,12 @@ assert imported(model(rounded)).returncode == 0
 checked = subprocess.run([masu, "check", program], capture_output=True, text=True)
 assert checked.returncode == 0 and checked.stderr == "", checked
 near(run({"x": x})["y"], np.pad(x, ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=-9).reshape(2, 3, 3, 2, 4, 2).max((3, 5)))
+# positions of as many words as come: their number is open, and what Range makes of it has its type all the same
+e, x = reals(9, 4), reals(3, 4)
+places = graph([node("Shape", ["x"], ["s"]), node("Gather", ["s", "i"], ["k"]), node("Range", ["i", "k", "one"], ["p"]), node("Gather", ["e", "p"], ["g"]), node("Add", ["x", "g"], ["y"])],
+               [info("x", ["words", 4])], [info("y", ["words", 4])], [("i", np.array(0)), ("one", np.array(1)), ("e", e)])
+assert imported(model(places)).returncode == 0
+near(run({"x": x})["y"], x + e[:3])
 done = imported(model(same), "--dim", "n=5", "--dim", "other=3")
 assert done.returncode == 1 and "other" in done.stderr, done
 # what the file says of its tensors is not what its operators make, or take
