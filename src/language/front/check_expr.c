@@ -86,6 +86,7 @@ static void check_constant_use(checker *c, expr **slot, const_item *item, const 
 
 static void check_scoped_name(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    check_part_scope(c, &e->name);
     if (check_variant_name(c, e, expected) || check_function_name(c, e))
         return;
     const type *of = e->name.of == NULL ? NULL : type_resolve(c->types, check_type(c, e->name.of));

@@ -80,7 +80,20 @@ const type *check_scope_type(checker *c, const char *scope) {
     return t == NULL ? NULL : type_resolve(c->types, t);
 }
 
+void check_part_scope(checker *c, name_expr *e) {
+    const char *part = e->of != NULL || e->scope == NULL ? NULL : strstr(e->scope, "::");
+    if (part == NULL || strstr(part + 2, "::") != NULL)
+        return;
+    const char *of = check_printf(c, "%.*s", (int)(part - e->scope), e->scope);
+    if (check_scope_type(c, of) == NULL)
+        return;
+    e->of = CHECK_ARRAY(c, type_expr, 1);
+    *e->of = (type_expr){.span = e->scope_span, .kind = TYPE_EXPR_NAME, .scope = of, .name = part + 2};
+    e->scope = "<type>";
+}
+
 void check_alias_scope(checker *c, name_expr *callee) {
+    check_part_scope(c, callee);
     if (check_type_argument(c, callee->scope) != NULL) /* a type parameter hides what else has its name */
         return;
     for (const alias_item *a = c->tree->aliases; a != NULL; a = a->next) {

@@ -24,6 +24,8 @@ void check_struct_types(checker *c);
 /* check_associated.c: `type N = T;` by the name t; NULL: there is none. */
 const type *check_alias_type(checker *c, type_expr *t);
 /* Graph::new() where `type Graph = HashMap<u32, u32>;`: the scope is what the name means. */
+/* Self::Item::f, T::Item::f: <T::Item>::f */
+void check_part_scope(checker *c, name_expr *e);
 void check_alias_scope(checker *c, name_expr *callee);
 /* The type that `Self` or a type parameter means; NULL: the scope is neither. */
 const type *check_scope_type(checker *c, const char *scope);
