@@ -381,7 +381,7 @@ static bool update_found(checker *c, expr **slot) {
 
 typedef struct running {
     const checker *c;
-    bool own, any; /* a function of the program, one of the library that makes a place */
+    bool own, any; /* a function of the program, one of the library that makes a place, a block */
 } running;
 
 static void find_call(expr *e, void *context) {
@@ -390,7 +390,8 @@ static void find_call(expr *e, void *context) {
     const expr *callee = call ? e->call.callee : NULL;
     const symbol *s = callee != NULL && callee->kind == EXPR_NAME ? check_find(r->c, callee->name.name) : NULL;
     r->own |= (s != NULL && s->function != NULL && s->function->span.file != r->c->tree->prelude) ||
-              (method && (some_type_has(r->c, e->call.name) || library_says(LIBRARY_makes_place, e->call.name)));
+              (method && (some_type_has(r->c, e->call.name) || library_says(LIBRARY_makes_place, e->call.name))) ||
+              e->kind == EXPR_BLOCK;
     r->any |= call || method || e->kind == EXPR_BLOCK;
     if (e->kind != EXPR_CLOSURE)
         expr_each_child(e, find_call, context);
