@@ -23,11 +23,11 @@
  * to say the same. Methods that are not stages here (partition, …) work on what a chain yields, or yield what it starts
  * from.
  */
-
 #include "language/front/check_chain.h"
 #include "base/assert.h"
 #include "language/front/check_call.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_iterator.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_walk.h"
@@ -66,7 +66,7 @@ static bool is_used_up(const chain *h) {
         return false;
     check_expr(c, start, NULL);
     bool keeps_rest = h->count == 1 && end >= STAGE_FIND && end <= STAGE_ALL && check_is_place(*start);
-    return !keeps_rest && check_is_iterator(c, (*start)->type);
+    return !keeps_rest && check_has_steps(c, (*start)->type, h->count > 0 ? h->stages[0]->call.name : NULL);
 }
 
 /* Iterators, whatever they are made of. */

@@ -33,8 +33,8 @@ static const char iterator_trait[] = "__Iterator", iterable_bound[] = "IntoItera
 
 /* ---- methods ----------------------------------------------------------------------------------- */
 
-bool check_is_iterators_method(const checker *c, const char *name) {
-    return check_method_of_trait(c, iterator_trait, name) != NULL;
+const function_item *check_iterators_method(const checker *c, const char *name) {
+    return check_method_of_trait(c, iterator_trait, name);
 }
 
 /* Its elements can be asked for from its end: it has `next_back`, and so have the iterators that it is made of. */
@@ -68,6 +68,28 @@ function_item *check_iterator_method(checker *c, struct_item *owner, const char 
     CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, made);
     check_add_method(c, made);
     return made;
+}
+
+bool check_has_steps(checker *c, const type *t, const char *name) {
+    t = type_resolve(c->types, t);
+    const function_item *f = name != NULL && t->kind == TYPE_STRUCT ? check_method_named(c, t->structure, name) : NULL;
+    return check_is_iterator(c, t) && (f == NULL || f->span.file == c->tree->prelude);
+}
+
+bool check_refuse_beside_iterator(checker *c, expr *e, const type *t, const function_item *f) {
+    const binding *self = f->has_self ? f->parameters[0] : NULL;
+    const function_item *other = check_iterators_method(c, f->name);
+    if (self == NULL || !(self->is_lent || self->is_shared) || f->impl == NULL || f->impl->trait_name != NULL ||
+        f->span.file == c->tree->prelude || !library_says(LIBRARY_stage, f->name) || e->call.views == NULL ||
+        e->call.views->receiver.references > 0 || (other != NULL && other->parameters[0]->is_lent) ||
+        !check_is_iterator(c, t))
+        return false;
+    diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(is_method_of_both), f->name,
+                                    check_type_text(c, t), "Iterator");
+    diagnostics_note(c->diagnostics, d, f->span, "write `(&x).%s(…)` for this one, which takes a reference", f->name);
+    check_lost_arguments(c, e);
+    check_make_error(c, e);
+    return true;
 }
 
 /* a.. as a value of its own. */

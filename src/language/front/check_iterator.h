@@ -7,7 +7,11 @@
 
 /* The method of all iterators, made for this struct; NULL: there is none, or the struct is not an iterator. */
 function_item *check_iterator_method(checker *c, struct_item *owner, const char *name);
-bool check_is_iterators_method(const checker *c, const char *name); /* one of all iterators */
+/* An iterator, of which the program does not say itself what this method does. */
+bool check_has_steps(checker *c, const type *t, const char *name);
+/* it.count() of a value where its type has a `fn count(&self)`: Rust means `Iterator::count(self)` by it. */
+bool check_refuse_beside_iterator(checker *c, expr *e, const type *t, const function_item *f);
+const function_item *check_iterators_method(const checker *c, const char *name); /* one of all iterators; NULL */
 /* Afterwards the value, not checked before or checked, is an iterator where it can be one. */
 void check_as_iterator(checker *c, expr **slot);
 void check_range_as_iterator(checker *c, expr **slot);               /* a..; anything else stays */

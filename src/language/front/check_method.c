@@ -92,6 +92,8 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
         e->type = f->result != NULL ? f->result : check_scalar(c, TYPE_ERROR);
         return true;
     }
+    if (check_refuse_beside_iterator(c, e, t, f))
+        return true;
     f = check_choose_overload(c, e, owner, f);
     if (check_refuse_drop_call(c, e, f)) {
         check_make_error(c, e);

@@ -117,7 +117,7 @@ static bool waits(const checker *c, const expr *e) {
     if (library_says(LIBRARY_goes_over, e->call.name) || library_says(LIBRARY_lends_each, e->call.name))
         return false;
     const bool asks = library_said_of(LIBRARY_form, e->call.name) == SAID_NEXT && e->call.arg_count == 0;
-    return kind == STAGE_NONE ? asks || check_is_iterators_method(c, e->call.name) : kind < STAGE_FIND;
+    return kind == STAGE_NONE ? asks || check_iterators_method(c, e->call.name) != NULL : kind < STAGE_FIND;
 }
 
 /* Every method of this name yields a list: that can be said before anything is checked. */

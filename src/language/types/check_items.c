@@ -135,7 +135,8 @@ static void note_references(checker *c, const function_item *f) {
                                        strcmp(g->name, f->name) == 0 &&
                                        strcmp(g->impl->trait_name, f->impl->trait_name) == 0 &&
                                        (strcmp(g->owner_name, f->owner_name) == 0 ||
-                                        strcmp(f->owner_name, OWNER_ANY) == 0) &&
+                                        strcmp(f->owner_name, OWNER_ANY) == 0 ||
+                                        (is_text(g->impl->owner) && is_text(f->impl->owner))) &&
                                        is_same_trait(g->impl, f->impl) && check_distance_of_impl(g) < f->far;
     }
 }
@@ -153,10 +154,45 @@ static const function_item *known_method(checker *c, const function_item *f) {
     return NULL;
 }
 
+/* impl Trait for str beside impl Trait for String: one type here, so that both have to do the same. */
+static void refuse_two_texts(checker *c, const function_item *f) {
+    const type_expr *owner = f->impl == NULL || f->impl->trait_name == NULL || f->body == NULL ? NULL : f->impl->owner;
+    for (uint32_t i = 0; is_text(owner) && i < c->tree->function_count && c->tree->functions[i] != f; i++) {
+        const function_item *g = c->tree->functions[i];
+        if (g->body == NULL || g->impl == NULL || g->impl->trait_name == NULL || strcmp(g->name, f->name) != 0 ||
+            strcmp(g->impl->trait_name, f->impl->trait_name) != 0 || !is_text(g->impl->owner) ||
+            strcmp(g->impl->owner->name, owner->name) == 0 || !is_same_trait(g->impl, f->impl))
+            continue;
+        if (f->far != g->far && f->has_self && (f->parameters[0]->is_owner || g->parameters[0]->is_owner))
+            continue; /* by value: `&str` is a reference */
+        const source_span a = f->body->span, b = g->body->span;
+        if (a.length == b.length && memcmp(a.file->text + a.offset, b.file->text + b.offset, a.length) == 0)
+            continue;
+        diagnostic *d = diagnostics_say(c->diagnostics, f->span, SAY(trait_has_an_impl_already), f->impl->trait_name,
+                                        g->impl->owner->name);
+        diagnostics_note(c->diagnostics, d, g->span,
+                         "`str` and `String` are one type here: one impl is for both, and two have to do the same");
+        return;
+    }
+}
+
+/* An iterator has a `fn count(&self)`: of a reference to it that is meant, of a value `Iterator::count(self)`. */
+static void note_iterator(checker *c, const function_item *f) {
+    const bool lent = f->has_self && f->impl != NULL && f->impl->trait_name == NULL &&
+                      f->span.file != c->tree->prelude && (f->parameters[0]->is_lent || f->parameters[0]->is_shared);
+    for (uint32_t i = 0; lent && library_says(LIBRARY_stage, f->name) && i < c->tree->impl_count; i++)
+        c->tree->has_reference_impls |= c->tree->impls[i]->trait_name != NULL &&
+                                        strcmp(c->tree->impls[i]->owner->name, f->owner_name) == 0 &&
+                                        library_said_of(LIBRARY_trait_form, c->tree->impls[i]->trait_name) ==
+                                            SAID_ITERATE;
+}
+
 static void declare_method(checker *c, function_item *f) {
     name_shown(f);
     f->far = check_distance_of_impl(f);
     note_references(c, f);
+    note_iterator(c, f);
+    refuse_two_texts(c, f);
     symbol *owner = check_find(c, f->owner_name);
     struct_item *builtin = check_builtin_owner(c, f->owner_name);
     if (builtin == NULL && (owner == NULL || owner->structure == NULL)) {
