@@ -485,6 +485,8 @@ static void cast_as_coercion(checker *c, expr **slot, const type *to) {
 void check_cast(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const type *to = check_type(c, e->cast.target);
+    if (to->kind == TYPE_OPEN && expected != NULL) /* x as _ */
+        to = type_resolve(c->types, expected);
     if (to->kind == TYPE_STRUCT || to->kind == TYPE_VEC || type_is_reference(to)) {
         cast_as_coercion(c, slot, to);
         return;
