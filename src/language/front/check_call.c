@@ -330,8 +330,12 @@ static void make_box(checker *c, expr **slot, const type *expected) {
     *slot = (*slot)->call.args[0];
     expr *bare = *check_behind(slot);
     bare->is_vec |= bare->kind == EXPR_ARRAY && (open || check_is_dyn(wish));
+    if (open) /* of a reference: the reference */
+        check_keep_reference(*slot);
     check_expr(c, slot, box ? wish->vec.element : open ? NULL : wish);
     const type *t = type_resolve(c->types, (*slot)->type);
+    if (open && !type_is_reference(t))
+        check_unbox(c, slot);
     expr *made = converts && wish != NULL && check_is_dyn(wish) ? check_from(c, *slot, NULL, wish) : NULL;
     if (made != NULL) { /* Box::<dyn Error>::from("…") */
         *slot = made;

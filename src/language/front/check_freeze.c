@@ -284,6 +284,7 @@ static expr *freeze_part(block_builder *b, expr **slot) {
     if (place == NULL)
         return NULL;
     check_unbox(c, &place);
+    check_follow(c, &place);
     if (e->kind == EXPR_INDEX && check_is_map(check_type_of(c, place)) && e->index.count == 1) {
         expr *at = build_method(c, e->span, check_alias_copy(c, place), "__place", e->index.indices, 1);
         return check_element_at(c, check_elements_of(c, place), check_hold(b, at, "at"));

@@ -102,6 +102,8 @@ expr *check_freeze_method(block_builder *b, expr *e) {
     if (e->type != NULL)
         return NULL;
     expr *place = check_freeze(b, &e->call.receiver);
+    if (place != NULL)
+        check_follow(c, &place);
     const type *t = place == NULL ? NULL : check_type_of(c, place);
     function_item *f = t == NULL || t->kind != TYPE_STRUCT ? NULL : check_method_named(c, t->structure, e->call.name);
     if (f == NULL && t != NULL && type_is_box(t) && t->vec.element->kind == TYPE_STRUCT) {

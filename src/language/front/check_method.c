@@ -337,6 +337,7 @@ static bool method_of_found(checker *c, expr **slot, const type *expected) {
     if (!check_freeze_target(c, &b, &e->call.receiver))
         return false;
     check_unbox(c, &e->call.receiver);
+    check_follow(c, &e->call.receiver); /* of a `&mut &mut T` */
     check_method(c, slot, expected);
     check_call_wrap(c, slot); /* what is lent to it comes back here, behind the places that were looked up */
     check_scope_close(c, mark);

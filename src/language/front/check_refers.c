@@ -4,12 +4,15 @@
 #include "language/types/check_context.h"
 #include "language/types/check_operation.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_view.h"
 
 /* fold(&mut root, |n, c| …): what it begins with goes from place to place. */
 bool check_folds_places(const checker *c, const expr *e) {
-    return e->kind == EXPR_METHOD && e->call.arg_count == 2 &&
-           library_said_of(LIBRARY_stage, e->call.name) == SAID_FOLD &&
-           (check_refers(c, e->call.args[0]) || check_names_place(c, e->call.args[0]));
+    if (e->kind != EXPR_METHOD || e->call.arg_count != 2 || library_said_of(LIBRARY_stage, e->call.name) != SAID_FOLD)
+        return false;
+    const expr *start = e->call.args[0];
+    const view lent = start->type == NULL ? check_view(c, start) : (view){0};
+    return (lent.references > 0 && lent.is_mutable) || check_refers(c, start) || check_names_place(c, start);
 }
 
 expr *check_fold_start(checker *c, const expr *e) {
