@@ -78,11 +78,12 @@ bool check_has_steps(checker *c, const type *t, const char *name) {
 
 bool check_refuse_beside_iterator(checker *c, expr *e, const type *t, const function_item *f) {
     const binding *self = f->has_self ? f->parameters[0] : NULL;
+    if (e->call.views == NULL || e->call.views->receiver.references > 0 || self == NULL ||
+        !(self->is_lent || self->is_shared) || f->impl == NULL || f->impl->trait_name != NULL ||
+        f->span.file == c->tree->prelude || !library_says(LIBRARY_stage, f->name))
+        return false;
     const function_item *other = check_iterators_method(c, f->name);
-    if (self == NULL || !(self->is_lent || self->is_shared) || f->impl == NULL || f->impl->trait_name != NULL ||
-        f->span.file == c->tree->prelude || !library_says(LIBRARY_stage, f->name) || e->call.views == NULL ||
-        e->call.views->receiver.references > 0 || (other != NULL && other->parameters[0]->is_lent) ||
-        !check_is_iterator(c, t))
+    if ((other != NULL && other->parameters[0]->is_lent) || !check_is_iterator(c, t))
         return false;
     diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(is_method_of_both), f->name,
                                     check_type_text(c, t), "Iterator");
