@@ -148,10 +148,7 @@ static int32_t rank_of_both(const type *tensor, const type *other) {
 
 static const type *arithmetic_of_tensors(inference *n, binary_op op, const type *a, const type *b) {
     const type *tensor = a->kind == TYPE_TENSOR ? a : b, *other = tensor == a ? b : a;
-    if (infer_is_bracket(other)) { /* beside a tensor of f64 its numbers are f64 */
-        infer_same(n, other, type_tensor(n->c->types, tensor->tensor.element, -1));
-        other = infer_value(n, other);
-    } else if (infer_is_row(other) && (tensor->tensor.rank == 0 || other->open.form->is_element)) {
+    if (infer_is_row(other) && (tensor->tensor.rank == 0 || other->open.form->is_element)) {
         other->open.form->prefers_tensor = true;
     } else if (infer_is_row(other)) {
         infer_tensor(n, other);

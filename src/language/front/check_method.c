@@ -59,22 +59,6 @@ static void unknown_method(checker *c, expr *e, const type *t) {
     check_suggest_note(c, d, &near);
 }
 
-/* p.f(x) where the field f holds a closure. */
-static bool field_call(checker *c, expr **slot, const type *t) {
-    expr *e = *slot;
-    for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < t->structure->field_count; i++) {
-        const struct_field *field = &t->structure->fields[i];
-        if (strcmp(field->name, e->call.name) == 0 && field->type->kind == TYPE_STRUCT &&
-            (field->type->structure->closure != NULL || check_dyn_signature(field->type) != NULL)) {
-            e->call.callee = build_field(c, e->span, e->call.receiver, e->call.name);
-            e->call.receiver = NULL;
-            e->kind = EXPR_CALL;
-            return check_closure_call(c, slot);
-        }
-    }
-    return false;
-}
-
 static bool struct_method(checker *c, expr *e, const type *t, const type *expected) {
     struct_item *owner = check_owner_of(c, t);
     function_item *f = owner == NULL ? NULL : check_method_meant(c, owner, e, e->call.name);
@@ -248,7 +232,7 @@ static bool deref_view(checker *c, expr **slot, const type *t, const type *expec
 static bool method_of_kind(checker *c, expr **slot, const type *t, const type *expected) {
     switch (t->kind) {
     case TYPE_STRUCT:
-        return deref_view(c, slot, t, expected) || field_call(c, slot, t);
+        return deref_view(c, slot, t, expected);
     case TYPE_TENSOR:
         return check_tensor_form(c, slot, t, expected) || tensor_operator(c, slot) ||
                check_abi_call(c, slot, "", (*slot)->call.name, false, expected) || tensor_set(c, slot);

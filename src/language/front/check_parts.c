@@ -68,21 +68,13 @@ bool check_count_from_end_of_value(checker *c, expr **slot, const type *expected
     return true;
 }
 
-/* The end of a range that is written, exclusive. */
-static expr *end_of(checker *c, const expr *range) {
-    expr *high = range->range.high;
-    if (high != NULL && range->range.inclusive)
-        high = check_new_binary(c, BINARY_ADD, high, check_new_int(c, high->span, 1), NULL);
-    return high;
-}
-
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static expr *take_range(checker *c, expr *part, const expr *range, uint32_t d) {
     if (range->range.low == NULL && range->range.high == NULL)
         return part;
     source_span span = range->span;
-    expr *dimension = check_new_int(c, span, d), *high = end_of(c, range);
+    expr *dimension = check_new_int(c, span, d), *high = check_range_end(c, range);
     if (high == NULL) {
         expr *whole = check_new_name(c, span, "<t>");
         high = build_method(c, span, whole, "dim", (expr *[]){check_new_int(c, span, d)}, 1);
@@ -188,7 +180,7 @@ static expr *put_of(checker *c, expr *target, expr *value, source_span span) {
         expr *index = target->index.indices[i];
         bool range = index->kind == EXPR_RANGE;
         operands[2 + 2 * i] = bound(c, range ? index->range.low : index, index->span, 0);
-        operands[3 + 2 * i] = range ? bound(c, end_of(c, index), index->span, to_the_end)
+        operands[3 + 2 * i] = range ? bound(c, check_range_end(c, index), index->span, to_the_end)
                                     : check_new_int(c, index->span, select_one);
     }
     expr *put = check_new_abi(c, TL_FN_tl_tensor_put, span, operands, 2 + 2 * count);

@@ -32,11 +32,8 @@ static expr *bound(checker *c, expr *e) {
 
 /* &mut list[low..high] */
 static expr *reference_to_part(checker *c, expr *list, const expr *range, source_span span) {
-    expr *high = range->range.high;
-    if (high != NULL && range->range.inclusive)
-        high = check_new_binary(c, BINARY_ADD, high, check_new_int(c, high->span, 1), NULL);
     expr *low = bound(c, range->range.low);
-    return check_reference_to_list(c, list, low, bound(c, high), span);
+    return check_reference_to_list(c, list, low, bound(c, check_range_end(c, range)), span);
 }
 
 /* v[a..b] of a list, not checked yet. */

@@ -214,7 +214,7 @@ static void check_indices(checker *c, expr *e) {
 static void check_slice(checker *c, expr **slot) {
     expr *e = *slot, *range = e->index.indices[0], *base = e->index.base;
     const type *index = check_scalar(c, TYPE_I64);
-    expr *operands[4] = {base, check_new_int(c, range->span, 0), range->range.low, range->range.high};
+    expr *operands[4] = {base, check_new_int(c, range->span, 0), range->range.low, check_range_end(c, range)};
     if (operands[2] == NULL) {
         operands[2] = check_new_int(c, range->span, 0);
     } else {
@@ -232,8 +232,6 @@ static void check_slice(checker *c, expr **slot) {
     } else {
         check_expr(c, &operands[3], index);
         check_coerce(c, &operands[3], index, NULL);
-        if (range->range.inclusive)
-            operands[3] = check_new_binary(c, BINARY_ADD, operands[3], check_new_int(c, range->span, 1), index);
     }
     *slot = check_new_abi(c, TL_FN_tl_tensor_slice, e->span, operands, 4);
     (*slot)->type = type_tensor(c->types, base->type->tensor.element, base->type->tensor.rank);
@@ -377,9 +375,7 @@ static bool index_range(checker *c, expr **slot) {
     bool text = t->kind == TYPE_STRING;
     if (range == NULL || range->kind != EXPR_RANGE || (t->kind != TYPE_VEC && !text))
         return false;
-    expr *low = range->range.low, *high = range->range.high;
-    if (high != NULL && range->range.inclusive)
-        high = check_new_binary(c, BINARY_ADD, high, check_new_int(c, high->span, 1), NULL);
+    expr *low = range->range.low, *high = check_range_end(c, range);
     if (high == NULL) {
         expr *from = low != NULL ? low : check_new_int(c, e->span, 0);
         *slot = build_method(c, e->span, base, "__from", &from, 1);

@@ -87,6 +87,7 @@ expr *check_new_float(checker *c, source_span span, double value, const type *t)
 expr *check_new_bool(checker *c, source_span span, bool value);
 expr *check_new_name(checker *c, source_span span, const char *name); /* not checked yet */
 expr *check_new_binary(checker *c, binary_op op, expr *left, expr *right, const type *t);
+expr *check_range_end(checker *c, const expr *range); /* as it is written, exclusive */
 /* The node e of the tree is what was made, checked. Who holds `made` (method_use) finds it behind a cast of what it is
  * now. */
 void check_become(expr *e, expr *made);

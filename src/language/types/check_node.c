@@ -109,6 +109,13 @@ expr *check_new_binary(checker *c, binary_op op, expr *left, expr *right, const 
     return e;
 }
 
+expr *check_range_end(checker *c, const expr *range) {
+    expr *high = range->range.high;
+    if (high != NULL && range->range.inclusive)
+        high = check_new_binary(c, BINARY_ADD, high, check_new_int(c, high->span, 1), NULL);
+    return high;
+}
+
 void check_become(expr *e, expr *made) {
     *e = *made;
     *made = (expr){.kind = EXPR_CAST, .span = e->span, .type = e->type, .cast.operand = e};
