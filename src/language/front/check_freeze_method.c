@@ -111,7 +111,7 @@ expr *check_freeze_method(block_builder *b, expr *e) {
         f = check_method_named(c, t->vec.element->structure, e->call.name);
     }
     bool getter = f != NULL && f->has_self && f->result_annotation != NULL && f->result_annotation->is_place &&
-                  f->body != NULL && f->parameter_count == e->call.arg_count + 1;
+                  f->body != NULL && !f->is_written_out && f->parameter_count == e->call.arg_count + 1;
     if (!getter) {
         stay_receiver(c, e, place, f);
         return NULL;
@@ -147,12 +147,14 @@ expr *check_freeze_method(block_builder *b, expr *e) {
     for (uint32_t i = 0; i < e->call.arg_count; i++)
         give(b, copy->parameters[i + 1], held[i]);
     c->environment = &own;
+    f->is_written_out = true;
     for (stmt *s = copy->body->first, *next; s != NULL; s = next) {
         next = s->next;
         s->next = NULL;
         check_build_let(b, s);
     }
     place = check_freeze(b, &copy->body->result);
+    f->is_written_out = false;
     c->environment = outer;
     check_scope_close(c, mark);
     return place;

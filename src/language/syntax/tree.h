@@ -182,6 +182,7 @@ struct function_item {
     function_item *wide;             /* that copy, which runs where a tensor passed holds f64; NULL: none is needed */
     bool is_whole;                   /* of a copy: elements of which nothing says that they are real are i64 */
     const span_list *whole_elements; /* of it: those */
+    bool is_written_out;             /* [check] its body is, where it is called: not again within itself */
     bool is_left_out;                /* of it: it has errors, so nothing calls it */
     function_item *whole;            /* that copy, which runs where all tensors passed hold i64; NULL: none */
     function_item *as_written;       /* [check] an unchecked copy, where tensors of unknown elements are yielded */
