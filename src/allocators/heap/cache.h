@@ -56,7 +56,7 @@ enum {
     MASU__MAGAZINE_SMALL_BYTES = 256,
     MASU__TRANSFER_FIRST_SLOTS = 64,
     MASU__TRANSFER_SLOTS = 8192,         /* at most, of blocks below MASU__TRANSFER_WIDE_BYTES */
-    MASU__TRANSFER_WIDE_SLOTS = 1 << 17, /* of others, where they are an eighth of what the blocks have at most */
+    MASU__TRANSFER_WIDE_SLOTS = 1 << 19, /* of others, where they are an eighth of what the blocks have at most */
     MASU__TRANSFER_WIDE_BYTES = 64,
     MASU__LARGE_SLOTS = 256,
     MASU__LARGE_HITS = 16,       /* that kept blocks must be worth before they go back for the sake of pages */

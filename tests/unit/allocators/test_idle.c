@@ -404,7 +404,7 @@ static void slabs_are_not_in_the_way_of_large_blocks(void **state) {
     assert_true(masu_valid());
 }
 
-/* Above the cap slabs go back as they came: no record for each small block. */
+/* Above the cap slabs go back as they came: no record for each small block, an address for those below it. */
 static void small_blocks_above_the_cap_leave_no_records(void **state) {
     (void)state;
     masu_heap_stats before, after;
@@ -416,7 +416,7 @@ static void small_blocks_above_the_cap_leave_no_records(void **state) {
     for (int round = 0; round < 3; round++)
         empty(64, fill(64, (size_t)MANY * 64));
     masu_get_stats(&after);
-    assert_true(after.metadata_bytes < before.metadata_bytes + 2 * (size_t)MIB);
+    assert_true(after.metadata_bytes < before.metadata_bytes + 3 * (size_t)MIB);
     assert_true(after.cached_bytes <= 17 * (size_t)MIB);
     assert_true(masu_valid());
     assert_int_equal(masu_trim(0), MASU_OK);
