@@ -350,7 +350,6 @@ static masu__cache *cache_new(masu_heap *heap, masu_magazines **shown) {
     cache->shown = shown;
     cache->thread = gettid();
     magazines_open(cache);
-    masu__large_open(&cache->front.large, heap->caches->large_most);
     cache->front.magazines.by_kind[0] = (masu_magazine){nothing + 1, nothing + 1, 0, 0};
     return cache;
 }
@@ -361,6 +360,7 @@ masu__cache *masu__cache_open(masu_heap *heap, masu_magazines **shown) {
         return NULL;
     masu__heap_lock(heap);
     masu__caches *caches = heap->caches;
+    masu__large_open(&cache->front.large, caches->large_most);
     cache->epoch = caches->epoch;
     cache->next = caches->first;
     if (cache->next)
