@@ -327,6 +327,32 @@ static bool assign_by_method(checker *c, expr **slot) {
 }
 
 /* A call in the target yields the place: { let <at> = …; place = v } */
+typedef struct running {
+    const checker *c;
+    bool own, any; /* a function of the program, one of the library that makes a place, a block */
+} running;
+
+static void find_call(expr *e, void *context) {
+    running *r = context;
+    const bool call = e->kind == EXPR_CALL && e->type == NULL, method = e->kind == EXPR_METHOD && e->type == NULL;
+    const expr *callee = call ? e->call.callee : NULL;
+    const symbol *s = callee != NULL && callee->kind == EXPR_NAME ? check_find(r->c, callee->name.name) : NULL;
+    r->own |= (s != NULL && s->function != NULL && s->function->span.file != r->c->tree->prelude) ||
+              (method && (some_type_has(r->c, e->call.name) || library_says(LIBRARY_makes_place, e->call.name))) ||
+              e->kind == EXPR_BLOCK;
+    r->any |= call || method || e->kind == EXPR_BLOCK;
+    if (e->kind != EXPR_CLOSURE)
+        expr_each_child(e, find_call, context);
+}
+
+/* v[f()] = g(): what the value says runs before what the place needs; its type is known behind the place. */
+static void hold_value_before(checker *c, expr *e, block_builder *b) {
+    block_builder first = build_block(c, e->span);
+    e->assign.value = check_hold(&first, e->assign.value, "value");
+    first.last->next = b->block->first;
+    b->block->first = first.block->first;
+}
+
 static bool assign_to_found(checker *c, expr **slot) {
     block_builder b;
     expr *e = *slot, *written = e->assign.target;
@@ -336,6 +362,9 @@ static bool assign_to_found(checker *c, expr **slot) {
         return false;
     if (holds && check_follows(e->assign.target, written))
         e->assign.target = written;
+    running of_value = {c, false, false};
+    find_call(e->assign.value, &of_value);
+    const bool first = of_value.any && b.block->first != NULL && e->assign.op == BINARY_NONE;
     if (e->assign.op == BINARY_NONE || !assign_by_method(c, &e)) {
         if (e->assign.op != BINARY_NONE)
             write_out(c, &e);
@@ -344,6 +373,8 @@ static bool assign_to_found(checker *c, expr **slot) {
         else /* an index that is refused was not held */
             check_expr(c, &e, NULL);
     }
+    if (first && e->kind == EXPR_ASSIGN && !type_is_silent(check_type_of(c, e->assign.value)))
+        hold_value_before(c, e, &b);
     check_scope_close(c, mark);
     *slot = build_checked(&b, e);
     return true;
@@ -377,24 +408,6 @@ static bool update_found(checker *c, expr **slot) {
     e->type = check_scalar(c, TYPE_VOID);
     *slot = build_checked(&b, e);
     return true;
-}
-
-typedef struct running {
-    const checker *c;
-    bool own, any; /* a function of the program, one of the library that makes a place, a block */
-} running;
-
-static void find_call(expr *e, void *context) {
-    running *r = context;
-    const bool call = e->kind == EXPR_CALL && e->type == NULL, method = e->kind == EXPR_METHOD && e->type == NULL;
-    const expr *callee = call ? e->call.callee : NULL;
-    const symbol *s = callee != NULL && callee->kind == EXPR_NAME ? check_find(r->c, callee->name.name) : NULL;
-    r->own |= (s != NULL && s->function != NULL && s->function->span.file != r->c->tree->prelude) ||
-              (method && (some_type_has(r->c, e->call.name) || library_says(LIBRARY_makes_place, e->call.name))) ||
-              e->kind == EXPR_BLOCK;
-    r->any |= call || method || e->kind == EXPR_BLOCK;
-    if (e->kind != EXPR_CLOSURE)
-        expr_each_child(e, find_call, context);
 }
 
 /* f(x).n = g(): { let <value> = g(); f(x).n = <value> }. The value is there before its place is looked for. */
