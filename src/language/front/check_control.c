@@ -118,6 +118,8 @@ void check_let_statement(checker *c, stmt *s) {
         let_later(c, s);
         return;
     }
+    if (check_let_temporaries(c, s))
+        return; /* its values come first, then this one again */
     refer_to_element(c, s);
     if (check_let_alias(c, s))
         return;
