@@ -61,15 +61,16 @@ static void find(lent *l, expr **slot, bool alone) {
         find(l, &e->list.items[i], false);
 }
 
+static bool has(function_item *const *functions, uint32_t count, const char *name, const source_file *except) {
+    bool found = false;
+    for (uint32_t i = 0; !found && i < count; i++)
+        found = functions[i]->has_self && functions[i]->span.file != except && strcmp(functions[i]->name, name) == 0;
+    return found;
+}
+
 static bool sees_drops(const checker *c) {
-    bool sees = false;
-    for (uint32_t i = 0; !sees && i < c->tree->function_count; i++) {
-        const function_item *f = c->tree->functions[i];
-        sees = f->has_self && f->span.file != c->tree->prelude && strcmp(f->name, "drop") == 0;
-    }
-    for (uint32_t i = 0; !sees && i < c->tree->getter_count; i++)
-        sees = strcmp(c->tree->getters[i]->name, "deref_mut") == 0;
-    return sees;
+    return has(c->tree->functions, c->tree->function_count, "drop", c->tree->prelude) ||
+           has(c->tree->getters, c->tree->getter_count, "deref_mut", NULL);
 }
 
 bool check_let_temporaries(checker *c, stmt *s) {
