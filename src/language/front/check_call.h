@@ -51,6 +51,10 @@ bool check_default_call(checker *c, expr **slot, const char *scope, const char *
 bool check_std_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected);
 bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *name, const type *expected);
 void check_name_as_closure(checker *c, expr **slot, uint32_t count);
+/* x.map(|p| …), x.fold(0, |sum, p| …), x.map(f) of a generic f: p is what x gives. */
+void check_view_closures(checker *c, const expr *call);
+/* f(&d, |p| …) of a `F: Fn(T)`: p is what T is there. */
+void check_view_bound(checker *c, expr **slot, const type_expr *bound, const type_environment *e);
 /* For a pair of lists, where other collections are wanted. */
 void check_collect_parts(checker *c, expr **slot, const type *expected);
 bool check_collect(checker *c, expr **slot, const type *expected);

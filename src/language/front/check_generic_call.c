@@ -173,6 +173,8 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
     if (f->span.file == c->tree->prelude && check_takes_iterator(f, parameter))
         check_as_iterator(c, slot);
     check_items_as_argument(c, slot, f, parameter);
+    if (bound != NULL && f->span.file != c->tree->prelude)
+        check_view_bound(c, slot, bound, e);
     if (bound != NULL) {
         c->around->lends_to = keeps(f, parameter) ? NULL : call;
         check_function_value(c, slot, &signature);

@@ -1,5 +1,6 @@
 /* check_list_forms.c: lists of what lies in a value, and functions of one parameter, as they would be written. Nothing
- * of it is checked yet.
+ * of it is checked yet. A closure's parameters have as many references as the values that they get
+ * (tests/golden/lang_impls_by_reference_of_named).
  */
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "language/library/library.h"
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
+#include "language/types/check_view.h"
 
 bool check_same_text(const char *a, const char *b) {
     return strcmp(a, b) == 0;
@@ -71,4 +73,46 @@ void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
     closure->closure.body = method && count > 0 ? build_method(c, e->span, args[0], e->name.name, args + 1, count - 1)
                                                 : build_call(c, e->span, e->name.scope, e->name.name, args, count);
     *slot = closure;
+}
+
+static void view_parameter(checker *c, const expr *f, uint32_t i, view of) {
+    if (f->kind == EXPR_CLOSURE && f->type == NULL && i < f->closure.parameter_count &&
+        f->closure.parameters[i]->annotation == NULL && f->closure.parameters[i]->view == NULL)
+        f->closure.parameters[i]->view = check_view_kept(c, of);
+}
+
+void check_view_closures(checker *c, const expr *call) {
+    if (!c->tree->has_reference_impls)
+        return;
+    const library_said stage = library_said_of(LIBRARY_stage, call->call.name);
+    const view item = check_view_of_item(check_view(c, call->call.receiver));
+    view lent = item;
+    lent.references++;
+    const bool asks = stage == SAID_FILTER || stage == SAID_INSPECT || stage == SAID_TAKE_WHILE ||
+                      stage == SAID_SKIP_WHILE || stage == SAID_FIND;
+    for (uint32_t i = 0; i < call->call.arg_count; i++) {
+        expr **arg = &call->call.args[i];
+        const symbol *s = (*arg)->kind == EXPR_NAME ? check_find(c, (*arg)->name.name) : NULL;
+        if (s != NULL && s->function != NULL) /* its T may be a reference, which the closure's parameter tells */
+            check_name_as_closure(c, arg, s->function->parameter_count);
+        else if (stage == SAID_MAP && (*arg)->kind == EXPR_NAME && (*arg)->name.scope != NULL)
+            check_name_as_closure(c, arg, 1);
+        view_parameter(c, *arg, stage == SAID_FOLD, asks ? lent : item);
+        if (stage == SAID_REDUCE)
+            view_parameter(c, *arg, 1, item);
+    }
+}
+
+void check_view_bound(checker *c, expr **slot, const type_expr *bound, const type_environment *e) {
+    if (!c->tree->has_reference_impls)
+        return;
+    check_name_as_closure(c, slot, bound->argument_count);
+    const type_environment *outer = c->environment;
+    c->environment = e;
+    for (uint32_t i = 0; i < bound->argument_count; i++) {
+        view of = check_view_of_written(c, bound->arguments[i]);
+        of.is_parameter = false; /* it is known what the caller's is */
+        view_parameter(c, *slot, i, of);
+    }
+    c->environment = outer;
 }

@@ -62,6 +62,10 @@ static view of_type(const checker *c, const type_expr *t, int depth) {
     return v;
 }
 
+view check_view_of_written(const checker *c, const type_expr *t) {
+    return of_type(c, t, 0);
+}
+
 /* In `impl Trait for &T`, Self is a reference, too. */
 static view of_self(const checker *c, const binding *self, view v) {
     const function_item *f = c->function;
@@ -310,28 +314,6 @@ void check_view_pattern(checker *c, pattern *p, view of) {
         view inside = part != NULL && p->kind != PATTERN_BOUND ? *part : (view){0};
         inside.references += of.references; /* what is seen through a reference is one */
         check_view_pattern(c, p->parts[i], p->kind == PATTERN_BOUND || p->kind == PATTERN_OR ? of : inside);
-    }
-}
-
-static void name_parameter(checker *c, const expr *f, uint32_t i, view of) {
-    if (f->kind == EXPR_CLOSURE && f->type == NULL && i < f->closure.parameter_count &&
-        f->closure.parameters[i]->annotation == NULL && f->closure.parameters[i]->view == NULL)
-        f->closure.parameters[i]->view = check_view_kept(c, of);
-}
-
-void check_view_closures(checker *c, const expr *call) {
-    if (!c->tree->has_reference_impls)
-        return;
-    const library_said stage = library_said_of(LIBRARY_stage, call->call.name);
-    const view item = check_view_of_item(check_view(c, call->call.receiver));
-    view lent = item;
-    lent.references++;
-    const bool asks = stage == SAID_FILTER || stage == SAID_INSPECT || stage == SAID_TAKE_WHILE ||
-                      stage == SAID_SKIP_WHILE || stage == SAID_FIND;
-    for (uint32_t i = 0; i < call->call.arg_count; i++) {
-        name_parameter(c, call->call.args[i], stage == SAID_FOLD, asks ? lent : item);
-        if (stage == SAID_REDUCE)
-            name_parameter(c, call->call.args[i], 1, item);
     }
 }
 

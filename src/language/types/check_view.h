@@ -16,11 +16,10 @@ const view *check_view_kept(const checker *c, view v); /* a copy that stays */
 /* e is not checked yet. */
 view check_view(const checker *c, const expr *e);
 view check_view_of_let(const checker *c, const stmt *s);
+view check_view_of_written(const checker *c, const type_expr *t);
 view check_view_of_item(view of); /* of what `for` gives over it */
 /* The names of a pattern are parts of such a value. */
 void check_view_pattern(checker *c, pattern *p, view of);
-/* x.map(|p| …), x.fold(0, |sum, p| …): p is what x gives. */
-void check_view_closures(checker *c, const expr *call);
 /* How the receiver and the only operand of a call are written; <&T as Trait>::f is one of a type. */
 typedef struct call_views {
     view receiver, operand;
