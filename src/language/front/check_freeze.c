@@ -453,10 +453,13 @@ bool check_entry_value(checker *c, expr **slot) {
         check_scope_close(c, mark);
         return modified;
     }
+    const bool kept = (*slot)->is_kept && !(*slot)->is_followed;
     expr *place = freeze_entry(&b, *slot); /* all else of check_freeze would come back here */
     check_scope_close(c, mark);
     if (place == NULL)
         return false;
+    if (kept)
+        place = check_reference_to_place(c, place, (*slot)->span);
     *slot = build_checked(&b, place);
     return true;
 }
