@@ -188,6 +188,17 @@ static expr *put_of(checker *c, expr *target, expr *value, source_span span) {
     return put;
 }
 
+/* An element gets a tensor's one number, with its history. */
+bool check_put_element(checker *c, expr *e) {
+    expr *target = e->assign.target;
+    if (target->kind != EXPR_INDEX || type_resolve(c->types, e->assign.value->type)->kind != TYPE_TENSOR ||
+        type_resolve(c->types, target->index.base->type)->kind != TYPE_TENSOR ||
+        !type_is_float(type_resolve(c->types, target->type)) || !check_asks_for_gradients(c))
+        return false;
+    *e = *put_of(c, target, e->assign.value, e->span);
+    return true;
+}
+
 /* m[i] = v is m.set(i, v) of a struct that has it (IndexMut). */
 static bool assign_by_set(checker *c, expr **slot, const type *t) {
     expr *e = *slot, *target = e->assign.target;
@@ -290,7 +301,11 @@ static bool joins_indices(checker *c, expr *target) {
 
 bool check_assign_part(checker *c, expr **slot) {
     expr *e = *slot, *target = e->assign.target;
-    if (target->kind != EXPR_INDEX || e->assign.op != BINARY_NONE || !joins_indices(c, target))
+    if (target->kind != EXPR_INDEX || e->assign.op != BINARY_NONE)
+        return false;
+    if (check_assign_with_history(c, slot))
+        return true;
+    if (!joins_indices(c, target))
         return false;
     bool ranges = false;
     for (uint32_t i = 0; i < target->index.count; i++)
@@ -300,7 +315,7 @@ bool check_assign_part(checker *c, expr **slot) {
     if (assign_by_set(c, slot, t) || assign_by_places(c, slot, t) || assign_by_picked(c, slot, t))
         return true;
     bool copies = reads_what_it_writes(target, e->assign.value); /* by its form: it is not checked yet */
-    bool rows = !ranges && is_row(c, t, target, &e->assign.value);
+    bool rows = !ranges && (e->assign.history == HISTORY_KEPT || is_row(c, t, target, &e->assign.value));
     if (t->kind != TYPE_TENSOR || !check_is_place(target) || (!ranges && !rows))
         return false;
     check_count_from_end(c, target, 0);

@@ -237,7 +237,7 @@ static void assign(checker *c, expr *e) {
         check_unify_numbers(c, t, type_resolve(c->types, given->tensor.element));
         t = type_resolve(c->types, t);
     }
-    if (!assign_element(c, e))
+    if (!check_put_element(c, e) && !assign_element(c, e))
         check_coerce_branch(c, &e->assign.value, t, target->kind == EXPR_NAME || type_is_reference(t) ? &why : NULL);
 }
 
@@ -470,5 +470,6 @@ void check_assign(checker *c, expr **slot) {
         return;
     }
     assign(c, e);
-    e->assign.is_step = updates && check_is_step(c, e);
+    if (e->kind == EXPR_ASSIGN)
+        e->assign.is_step = updates && check_is_step(c, e);
 }

@@ -30,6 +30,9 @@ bool check_ragged(checker *c, expr **slot, const type *expected);
 /* check_parts.c: t[a..b, i], t[i] = row; indices of e from the end, from number `first` on, as written out. */
 bool check_part(checker *c, expr **slot, const type *base);
 bool check_assign_part(checker *c, expr **slot);
+bool check_put_element(checker *c, expr *e);
+bool check_assign_with_history(checker *c, expr **slot); /* check_history.c */
+bool check_asks_for_gradients(const checker *c);
 void check_count_from_end(checker *c, expr *e, uint32_t first);
 /* Where the base is not a place. */
 bool check_count_from_end_of_value(checker *c, expr **slot, const type *expected);

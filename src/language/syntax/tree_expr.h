@@ -481,6 +481,7 @@ struct expr {
             expr *value;
             binary_op op; /* BINARY_NONE after the check */
             bool is_step; /* [check] of an optimiser, which elaborate_update.c writes */
+            enum { HISTORY_UNKNOWN, HISTORY_KEPT, HISTORY_NONE } history; /* [check] of elements: check_history.c */
             source_span op_span;
         } assign; /* type void */
     };
