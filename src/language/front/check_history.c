@@ -123,7 +123,9 @@ bool check_assign_with_history(checker *c, expr **slot) {
     each_element(&s, kept->assign.value);
     kept->assign.history = HISTORY_KEPT;
     e->assign.history = HISTORY_NONE;
-    *slot = BUILD_QUOTE(c, e->span, "{ if $0 { $1; } else { $2; } }", s.condition, kept, e);
+    expr *again = expr_copy(c->tree->arena, written); /* a leaf stays one: it is written as the numbers that it holds */
+    *slot = BUILD_QUOTE(c, e->span, "{ if ($0) && !($3.is_leaf() && $4.__is_tracked()) { $1; } else { $2; } }",
+                        s.condition, kept, e, written, again);
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
     return true;
 }
