@@ -7,7 +7,7 @@
  * tensors of rank 0, with their history. Plain tensors are computed as ever.
  *
  * What must stay true: nothing is evaluated twice (of the two assignments one runs; the condition reads places only),
- * and a program that asks for no gradients is written as before.
+ * and a program that asks for no gradients is written as before (tests/golden/lang_element_update_history.tl).
  */
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
