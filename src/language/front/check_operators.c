@@ -342,7 +342,7 @@ static void check_operands(checker *c, expr *e, const type *expected) {
                 : whole                                                            ? check_scalar(c, TYPE_VOID)
                                                                                    : check_scalar(c, TYPE_F64);
     }
-    check_expr(c, second, number_or_null(other));
+    check_expr(c, second, shift ? NULL : number_or_null(other));
 }
 
 static void check_logical(checker *c, expr *e) {
