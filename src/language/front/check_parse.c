@@ -27,7 +27,7 @@ static const type *parse_target(checker *c, const expr *e, const type *expected)
     wish = wish == NULL ? NULL : type_resolve(c->types, wish);
     bool says = wish != NULL && (type_is_numeric(wish) || wish->kind == TYPE_BOOL || wish->kind == TYPE_CHAR ||
                                  wish->kind == TYPE_STRING || reads_itself(c, wish));
-    return says ? wish : NULL;
+    return says && !type_is_open_number(wish) ? wish : NULL; /* an open one may yet be no number at all */
 }
 
 static bool type_is_u64(const type *t) {
