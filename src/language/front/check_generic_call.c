@@ -210,6 +210,10 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
         check_coerce_branch(c, check_leads_on(c, slot, parameter, wanted), wanted, &why);
 }
 
+static bool is_closure(expr *e) {
+    return (*check_behind(&e))->kind == EXPR_CLOSURE;
+}
+
 /* An expected struct of the same kind, or number, says what the result holds. */
 static void use_expectation(checker *c, const type *result, const type *expected) {
     if (expected == NULL)
@@ -339,11 +343,15 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     if (is_dyn)
         use_wanted(c, e, f, &environment);
     use_expectation(c, result, expected);
-    for (uint32_t i = 0; i < e->call.arg_count; i++)
-        if (first + i < f->parameter_count)
-            check_argument(c, e, &e->call.args[i], f, f->parameters[first + i], &environment);
+    for (uint32_t i = 0; i < 2 * e->call.arg_count; i++) { /* closures behind what says their parameters' types */
+        const uint32_t at = i % e->call.arg_count;
+        if (is_closure(e->call.args[at]) != (i >= e->call.arg_count))
+            continue;
+        if (first + at < f->parameter_count)
+            check_argument(c, e, &e->call.args[at], f, f->parameters[first + at], &environment);
         else
-            check_expr(c, &e->call.args[i], NULL);
+            check_expr(c, &e->call.args[at], NULL);
+    }
     if (is_dyn)
         decide_all_numbers(c, f, &environment);
     if (is_dyn && owner != NULL && owner->type != NULL)
