@@ -403,23 +403,11 @@ static bool sum_of_their_own(checker *c, expr **slot, const type *t, const type 
 /* 2.5.double() where only f64 has it is an f64. A method of the program or library is one of a certain type: the
  * number's is decided here. */
 static const type *number_with_method(checker *c, const type *t, const expr *call) {
-    if (!type_is_open_number(t))
+    if (!type_is_open_number(t) || (call->call.trait == NULL && check_is_math_method(call->call.name)))
         return t;
-    const char *name = call->call.name;
-    const bool math = call->call.trait == NULL && check_is_math_method(name);
-    struct_item *owner = c->instances->builtin_owners[t->kind];
-    if (math || (owner != NULL && check_find_method(c, owner, name) != NULL))
-        return math ? t : check_settle_number(c, t);
-    static const type_kind kinds[] = {TYPE_F64, TYPE_I32, TYPE_U32, TYPE_U64, TYPE_USIZE, TYPE_U8, TYPE_I16, TYPE_U16};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        const type *other = check_scalar(c, kinds[i]);
-        owner = c->instances->builtin_owners[kinds[i]];
-        if (type_is_float(t) == type_is_float(other) && owner != NULL && check_find_method(c, owner, name) != NULL) {
-            check_unify_numbers(c, t, other);
-            return other;
-        }
-    }
-    return t;
+    const number_use use = {.name = call->call.name};
+    const type *is = check_number_among(c, t, type_is_float(t), &use, false);
+    return is == NULL ? t : check_settle_number(c, t);
 }
 
 /* x.m() of `fn m(self: &Rc<Self>)` is T::m(x). */

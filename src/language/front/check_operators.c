@@ -221,27 +221,21 @@ static bool struct_binary(checker *c, expr **slot, const call_views *written, co
 static bool scalar_times_struct(checker *c, expr **slot, const call_views *written, const type *left,
                                 const type *right) {
     expr *e = *slot;
-    const char *name = check_operator_method(e->binary.op);
-    const bool open = type_is_open_number(left), literal = open || check_free_literal(e->binary.left);
-    for (int kind = TYPE_I8; name != NULL && kind <= TYPE_F64; kind++) {
-        const type *t = check_scalar(c, (type_kind)kind);
-        struct_item *owner = c->instances->builtin_owners[kind];
-        bool fits = t == left || (literal && (type_is_float(t) || !type_is_float(left)));
-        function_item *f = fits && owner != NULL ? check_find_method(c, owner, name) : NULL;
-        while (f != NULL && (f->owner != owner || strcmp(f->name, name) != 0 || f->parameter_count != 2 ||
-                             !check_takes_operand(f, right)))
-            f = f->next_in_bucket;
-        if (f != NULL) {
-            if (open)
-                check_unify_numbers(c, left, t);
-            check_cast_to(c, &e->binary.left, t);
-            *slot = build_method(c, e->span, e->binary.left, name, &e->binary.right, 1);
-            (*slot)->call.views = written;
-            check_expr(c, slot, NULL);
-            return true;
-        }
+    const number_use use = {.name = check_operator_method(e->binary.op), .operand = right};
+    if (use.name == NULL || !type_is_numeric(left))
+        return false;
+    const type *t = check_number_fits(c, left, &use) ? left : NULL;
+    if (type_is_open_number(left)) {
+        t = check_number_among(c, left, type_is_float(left), &use, false);
+        t = t == NULL && !type_is_float(left) ? check_number_among(c, left, true, &use, false) : t;
     }
-    return false;
+    if (t == NULL)
+        return false;
+    check_cast_to(c, &e->binary.left, t);
+    *slot = build_method(c, e->span, e->binary.left, use.name, &e->binary.right, 1);
+    (*slot)->call.views = written;
+    check_expr(c, slot, NULL);
+    return true;
 }
 
 static bool scalar_binary(checker *c, expr *e, const type *expected) {

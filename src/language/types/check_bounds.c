@@ -9,6 +9,8 @@
 #include "language/types/check_fits.h"
 #include "language/types/check_instances.h"
 #include "language/types/check_item.h"
+#include "language/types/check_operator_types.h"
+#include "language/types/check_scopes.h"
 #include "language/types/check_written.h"
 
 /* F: Fn(A) -> B of a function that is known says what B is. */
@@ -18,26 +20,51 @@ static void function_decides(checker *c, const type_environment *e, const type *
         check_fits(c, check_type_in(c, e, bound->result), f->result);
 }
 
-/* T: Num of a number that nothing decided: where one type of its kind has the trait, it is that one. Among several a
- * later use may say which. Where none does, Rust takes an i32; it is one where i64, which masu takes, has not got the
- * trait. */
-static void number_decided(checker *c, const type *t, const trait_item *trait, bool waits) {
-    const type *only = NULL, *usual = check_scalar(c, t->kind);
+/* impl Mul<f64> for V, impl From<f64> for V: of such a trait, V and number. */
+static bool is_impl_with(checker *c, const impl_item *impl, const char *trait, const type *of, const type *number) {
+    return impl->trait_name != NULL && strcmp(impl->trait_name, trait) == 0 && impl->generics.count == 0 &&
+           impl->trait_type->argument_count > 0 && check_type_in(c, NULL, impl->owner) == of &&
+           check_type_in(c, NULL, impl->trait_type->arguments[0]) == number;
+}
+
+bool check_number_fits(checker *c, const type *number, const number_use *use) {
+    if (use->trait != NULL)
+        return check_implements(c, number, use->trait);
+    bool fits = false;
+    for (uint32_t i = 0; use->beside != NULL && !fits && i < c->tree->impl_count; i++)
+        fits = is_impl_with(c, c->tree->impls[i], use->name, use->beside, number);
+    const struct_item *owner = c->instances->builtin_owners[number->kind];
+    const function_item *f = use->beside != NULL || owner == NULL ? NULL : check_find_method(c, owner, use->name);
+    for (; f != NULL && !fits; f = f->next_in_bucket)
+        fits = f->owner == owner && strcmp(f->name, use->name) == 0 &&
+               (use->operand == NULL || (f->parameter_count == 2 && check_takes_operand(f, use->operand)));
+    return fits;
+}
+
+const type *check_number_among(checker *c, const type *t, bool real, const number_use *use, bool waits) {
+    const type *fit[TYPE_SCALAR_END], *usual = check_scalar(c, real == type_is_float(t) ? t->kind : TYPE_F32);
+    const type *rusts = check_scalar(c, real ? TYPE_F64 : TYPE_I32);
     uint32_t count = 0;
     for (type_kind k = TYPE_I8; k < TYPE_SCALAR_END; k++) {
         const type *other = check_scalar(c, k);
-        bool alike = type_is_float(t) ? type_is_float(other) : type_is_integer(other);
-        if (alike && check_implements(c, other, trait)) {
-            only = count == 0 || k == TYPE_I32 || k == TYPE_F64 ? other : only;
-            count++;
-        }
+        if ((real ? type_is_float(other) : type_is_integer(other)) && check_number_fits(c, other, use))
+            fit[count++] = other;
     }
-    if (count == 0 || (count > 1 && check_implements(c, usual, trait)))
-        return;
+    if (count != 1 && (count == 0 || check_number_fits(c, usual, use)))
+        return count == 0 ? NULL : usual;
+    const type *is = count == 1 ? fit[0] : check_number_fits(c, rusts, use) ? rusts : NULL;
+    if (is == NULL && !waits) {
+        diagnostic *d = diagnostics_say(c->diagnostics, t->number->literal, SAY(number_may_be_of_several_types));
+        for (uint32_t i = 0; i < count; i++)
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "write it behind the number: `%s` would do",
+                             check_type_text(c, fit[i]));
+        is = fit[0];
+    }
     if (count == 1 || !waits)
-        check_unify_numbers(c, t, only);
+        check_unify_numbers(c, t, is);
     else if (t->number->prefers == NULL)
-        t->number->prefers = only;
+        t->number->prefers = is;
+    return is;
 }
 
 /* I: IntoIterator<Item = i32> of a list of numbers that nothing decided: they are i32. */
@@ -65,7 +92,7 @@ static void impl_decides(checker *c, const type *t, const trait_item *trait) {
 
 void check_trait_decides(checker *c, const type *t, const trait_item *trait) {
     if (type_is_open_number(t))
-        number_decided(c, t, trait, false);
+        check_number_among(c, t, type_is_float(t), &(number_use){.trait = trait}, false);
     else if (t->may_have_open && t->kind != TYPE_OPEN)
         impl_decides(c, t, trait);
 }
@@ -86,23 +113,9 @@ static void parts_decided(checker *c, const type *t, const trait_item *trait, bo
 
 /* T: Mul<f64> of a number that nothing decided: numbers have operators beside their like alone, so it is an f64.
  * T: Mul<U> of a V that has `impl Mul<f64> for V`: U is f64 where it is a fraction that nothing decided. */
-static void operator_decides(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
-    const type_environment *outer = c->environment;
-    c->environment = e;
-    const type *beside = type_resolve(c->types, check_type(c, bound->arguments[0])), *only = NULL;
-    c->environment = NULL;
-    for (uint32_t i = 0; t->kind == TYPE_STRUCT && type_is_open_number(beside) && i < c->tree->impl_count; i++) {
-        const impl_item *impl = c->tree->impls[i];
-        if (impl->trait_name == NULL || strcmp(impl->trait_name, bound->name) != 0 || impl->generics.count > 0 ||
-            impl->trait_type->argument_count == 0 || check_type(c, impl->owner) != t)
-            continue;
-        const type *of = check_type(c, impl->trait_type->arguments[0]);
-        const bool fits = type_is_float(beside) ? type_is_float(of) : type_is_integer(of);
-        only = fits ? of : only;
-    }
-    c->environment = outer;
-    if (only != NULL)
-        check_unify_numbers(c, beside, only);
+static void operator_decides(checker *c, const type *t, const type *beside, const char *trait) {
+    if (t->kind == TYPE_STRUCT && type_is_open_number(beside))
+        check_number_among(c, beside, type_is_float(beside), &(number_use){.name = trait, .beside = t}, false);
     else if (type_is_open_number(t) && type_is_numeric(beside) && !type_is_open_number(beside) &&
              type_is_float(t) == type_is_float(beside))
         check_unify_numbers(c, t, beside);
@@ -110,21 +123,10 @@ static void operator_decides(checker *c, const type_environment *e, const type *
 
 /* T: Into<Priority> of a number that nothing decided: one that Priority is made from. T: Into<f64>: f64, unless a later
  * use wants another. */
-static void conversion_decided(checker *c, const type_environment *e, const type *t, const type_expr *bound) {
-    const type_environment *outer = c->environment;
-    c->environment = e;
-    const type *to = type_resolve(c->types, check_type(c, bound->arguments[0])), *only = NULL;
-    c->environment = outer;
-    for (uint32_t i = 0; to->kind == TYPE_STRUCT && i < c->tree->function_count; i++) {
-        const function_item *f = c->tree->functions[i];
-        const bool makes = f->owner == to->structure && library_said_of(LIBRARY_form, f->name) == SAID_FROM &&
-                           f->parameter_count == 1 && f->parameters[0]->type != NULL;
-        const type *from = makes ? type_resolve(c->types, f->parameters[0]->type) : NULL;
-        if (from != NULL && type_is_numeric(from) && type_is_float(from) == type_is_float(t))
-            only = only == NULL || from->kind == TYPE_I32 ? from : only;
-    }
-    if (only != NULL)
-        check_unify_numbers(c, t, only);
+static void conversion_decided(checker *c, const type *t, const type *to) {
+    const number_use use = {.name = library_named(LIBRARY_trait_form, SAID_FROM), .beside = to};
+    if (to->kind == TYPE_STRUCT)
+        check_number_among(c, t, type_is_float(t), &use, false);
     else if (type_is_numeric(to) && type_is_float(to) && type_is_float(t) && t->number->prefers == NULL)
         t->number->prefers = to;
 }
@@ -193,18 +195,16 @@ static void bound_decides(checker *c, const type_environment *e, const type *t, 
         item_decided(c, e, t, bound);
         return;
     }
-    if (trait == NULL && bound->argument_count > 0 && bound->kind == TYPE_EXPR_NAME &&
-        library_said_of(LIBRARY_trait_form, bound->name) == SAID_OPERATOR) {
-        operator_decides(c, e, t, bound);
-        return;
-    }
-    if (type_is_open_number(t) && bound->kind == TYPE_EXPR_NAME && bound->argument_count == 1 &&
-        library_said_of(LIBRARY_trait_form, bound->name) == SAID_INTO) {
-        conversion_decided(c, e, t, bound);
+    const library_said form = bound->kind == TYPE_EXPR_NAME && bound->argument_count > 0
+                                  ? library_said_of(LIBRARY_trait_form, bound->name)
+                                  : SAID_NOTHING;
+    if ((trait == NULL && form == SAID_OPERATOR) || (form == SAID_INTO && type_is_open_number(t))) {
+        const type *of = type_resolve(c->types, check_type_in(c, e, bound->arguments[0]));
+        form == SAID_OPERATOR ? operator_decides(c, t, of, bound->name) : conversion_decided(c, t, of);
         return;
     }
     if (trait != NULL && bound->argument_count == 0 && type_is_open_number(t)) {
-        number_decided(c, t, trait, waits);
+        check_number_among(c, t, type_is_float(t), &(number_use){.trait = trait}, waits);
         return;
     }
     if (trait != NULL && t->may_have_open && t->kind != TYPE_OPEN && !type_is_open_number(t)) {

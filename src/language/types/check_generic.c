@@ -259,6 +259,10 @@ static bool check_bounds(checker *c, const type_parameters *parameters, const ty
             diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(does_not_implement),
                                             check_type_text(c, arguments[i]), names_trait_text(trait));
             diagnostics_note(c->diagnostics, d, p->bounds[b]->span, "`%s` asks for it here", p->name);
+            for (type_kind k = TYPE_I8; type_is_numeric(arguments[i]) && k < TYPE_SCALAR_END; k++)
+                if (check_implements(c, check_scalar(c, k), trait))
+                    diagnostics_note(c->diagnostics, d, (source_span){0}, "`%s` does",
+                                     check_type_text(c, check_scalar(c, k)));
             good = false;
         }
     }

@@ -108,6 +108,17 @@ function_item *check_copy_of_trait(checker *c, impl_item *impl, struct_item *own
 /* V: Visitor<R> of a V that is known says what R is. waits: later uses may say which of several types a number is. */
 void check_bounds_decide(checker *c, const type_environment *e, bool waits);
 void check_trait_decides(checker *c, const type *t, const trait_item *trait); /* t has it: open parts of t */
+/* A number has the trait; or an `impl NAME<it> for beside`; or the method of that name, of the operand. */
+typedef struct number_use {
+    const trait_item *trait;
+    const type *beside, *operand;
+    const char *name;
+} number_use;
+
+bool check_number_fits(checker *c, const type *number, const number_use *use);
+/* The kind of number, real or whole, that an open t is, as only those that fit will do: the only one, else its usual
+ * one, else that of Rust. Several others are refused, unless later uses may say it. NULL: none fits, or they may. */
+const type *check_number_among(checker *c, const type *t, bool real, const number_use *use, bool waits);
 /* A value of type t decides the type parameters of a `dyn Trait<T>` that is written for it. false: there is none. */
 bool check_dyn_decides(checker *c, const type_environment *e, const type_expr *written, const type *t);
 /* I: IntoIterator<Item = V> alone: before a function that takes a V is looked at. */
