@@ -76,7 +76,7 @@ static void check_constant_use(checker *c, expr **slot, const_item *item, const 
         diagnostics_note(c->diagnostics, d, item->span,
                          "only what is made of literals is known to all functions: pass this one");
     }
-    if (!item->is_composed || item->type == NULL) {
+    if (item->is_made || !item->is_composed || item->type == NULL) {
         e->name.constant = item;
         e->type = item->type;
         return;

@@ -1,6 +1,7 @@
 /* paths.c: names with modules in front of them, names of the library, other names of structs; and what is near to a
  * name that is not found.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "language/library/library.h"
@@ -83,6 +84,12 @@ trait_item *names_trait(const name_table *n, const char *name) {
     const symbol *s = names_find(n, name);
     char full[80] = "__";
     const size_t size = strlen(name) + 1;
+    for (const rename_item *r = n->tree->renames; r != NULL && (s == NULL || s->trait == NULL); r = r->next)
+        if (r->name[0] == '*' && strlen(r->of) + 1 + size <= sizeof full) { /* use std::io::prelude::* */
+            snprintf(full, sizeof full, "%s_%s", r->of, name);
+            s = names_find(n, full);
+        }
+    full[0] = full[1] = '_';
     for (const char *const *at = library_modules; *at != NULL && (s == NULL || s->trait == NULL); at++) {
         const size_t before = strlen(*at); /* __MODULE_NAME; every bound asks: without snprintf */
         if (2 + before + 1 + size > sizeof full)

@@ -194,6 +194,20 @@ static void import_from_library(parser *p, const char *scope, const char *name, 
     p->tree->renames = r;
 }
 
+/* use std::M::*, use std::M::prelude::*: a trait N may be __M_N; see names_trait. */
+static void import_all(parser *p, const char *scope, const char *last) {
+    const char *module = last != NULL && strcmp(last, "prelude") == 0 ? scope : last;
+    const char *behind = module == NULL ? NULL : strrchr(module, ':');
+    rename_item *r = PARSER_NEW(p, rename_item);
+    *r = (rename_item){"*",
+                       parser_printf(p, "__%s",
+                                     behind != NULL   ? behind + 1
+                                     : module != NULL ? module
+                                                      : ""),
+                       p->tree->renames};
+    p->tree->renames = r;
+}
+
 static bool use_ends(const parser *p) {
     return parser_is(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_END) || parser_at_item(p);
 }
@@ -276,6 +290,8 @@ static void parse_use_path(parser *p, const char *path, bool library) {
     if (parser_is(p, TOKEN_STAR)) {
         parser_advance(p);
         import_variants(p, scope, last);
+        if (library)
+            import_all(p, scope, last);
         note_use(p, path, NULL);
     } else if (parser_is(p, TOKEN_LEFT_BRACE)) {
         import_variants(p, scope, last);

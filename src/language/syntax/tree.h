@@ -300,7 +300,7 @@ typedef struct import_name {
     struct import_name *next;
 } import_name;
 
-/* `use m::f as g` */
+/* `use m::f as g`; `use std::m::*`: `*` of `__m` */
 typedef struct rename_item {
     const char *name, *of;
     struct rename_item *next;
