@@ -388,11 +388,14 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_call(c, slot, expected);
         check_call_wrap(c, slot);
         break;
-    case EXPR_METHOD:
+    case EXPR_METHOD: {
         check_refuse_names(c, e);
+        const expr *copied = check_copied_by_receiver(c, e);
         check_method(c, slot, expected);
+        check_refuse_copied(c, *slot, copied);
         check_call_wrap(c, slot);
         break;
+    }
     case EXPR_FIELD:
         check_field(c, e);
         break;

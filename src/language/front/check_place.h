@@ -89,6 +89,9 @@ void check_keep_folded(const checker *c, const expr *e, expr *made); /* a fold o
 /* The target of an assignment or receiver of a method, when a call in it yields a place. */
 bool check_freeze_target(checker *c, block_builder *b, expr **slot);
 bool check_let_alias(checker *c, stmt *s);
+/* [p, q].f(): the first variable of the list, which is copied into it; NULL: none is. The call is not checked yet. */
+const expr *check_copied_by_receiver(const checker *c, expr *e);
+void check_refuse_copied(checker *c, const expr *e, const expr *copied); /* behind the check */
 bool check_let_temporaries(checker *c, stmt *s); /* true: s is nothing now, and what follows it says the same */
 expr *check_alias_part(checker *c, const expr *place, pattern *p, uint32_t part, const type *t);
 bool check_alias_bound(checker *c, pattern *p, const type *t);

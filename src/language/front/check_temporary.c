@@ -14,6 +14,7 @@
 #include "language/types/check_context.h"
 #include "language/types/check_scopes.h"
 #include "language/types/check_view.h"
+#include "language/types/check_written.h"
 
 typedef struct lent {
     checker *c;
@@ -89,4 +90,29 @@ bool check_let_temporaries(checker *c, stmt *s) {
     l.before.last->next = let;
     s->next = l.before.block->first;
     return true;
+}
+
+/* ---- lists of copies ------------------------------------------------------------------------- */
+
+const expr *check_copied_by_receiver(const checker *c, expr *e) {
+    const expr *list = e->type == NULL ? *check_behind(&e->call.receiver) : NULL;
+    const expr *copied = NULL;
+    for (uint32_t i = 0; list != NULL && list->kind == EXPR_ARRAY && copied == NULL && i < list->list.count; i++) {
+        const expr *item = list->list.items[i];
+        const symbol *s = item->kind == EXPR_NAME && item->name.scope == NULL ? check_find(c, item->name.name) : NULL;
+        copied = s != NULL && s->binding != NULL && !check_refers(c, item) ? item : NULL;
+    }
+    return copied;
+}
+
+/* opt.step(vec![p, q].parameters()): what the method lends are places of a list that no one sees again. */
+void check_refuse_copied(checker *c, const expr *e, const expr *copied) {
+    const function_item *f = copied != NULL && e->kind == EXPR_CALL && e->call.kind == CALL_FUNCTION ? e->call.function
+                                                                                                     : NULL;
+    if (f == NULL || !f->has_self || !f->parameters[0]->is_lent || !f->refers || e->type == NULL ||
+        type_resolve(c->types, e->type)->kind != TYPE_STRUCT)
+        return;
+    diagnostic *d = diagnostics_say(c->diagnostics, copied->span, SAY(value_is_not_a_reference), copied->name.name);
+    diagnostics_note(c->diagnostics, d, (source_span){0}, "`&mut %s` lends the variable itself to the list",
+                     copied->name.name);
 }
