@@ -256,6 +256,17 @@ static void use_expected_owner(checker *c, const struct_item *owner, const type 
         check_fits(c, owner->type, t);
 }
 
+/* Tensor::square(x) of an x that is none. */
+static void demand_tensor(checker *c, expr *e, const char *name) {
+    const bool called = e->kind == EXPR_CALL && e->call.kind == CALL_FUNCTION && e->call.function->has_self;
+    const expr *self = called && e->call.operand_count > 0 ? e->call.operands[0] : NULL;
+    const type *t = self == NULL || self->type == NULL ? NULL : type_resolve(c->types, self->type);
+    if (t == NULL || t->kind == TYPE_TENSOR || type_is_silent(t) || type_is_reference(t))
+        return;
+    diagnostics_say(c->diagnostics, self->span, SAY(has_no_method), check_type_text(c, t), name);
+    check_make_error(c, e);
+}
+
 static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *owner, const type *expected) {
     const name_expr *callee = &e->call.callee->name;
     const char *name = callee->name;
@@ -272,6 +283,8 @@ static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *
         if (f->has_self && callee->argument_count > 0 && e->call.arg_count > 0)
             check_receiver_is(c, &e->call.args[0], owner->type);
         call_function(c, e, f, owner, expected);
+        if (owner->type->kind == TYPE_TENSOR)
+            demand_tensor(c, e, name);
         return;
     }
     check_list(c, e->call.args, e->call.arg_count);

@@ -208,6 +208,7 @@ void check_infer(checker *c, function_item *f) {
     if (f->body == NULL || !asks_in_block(&n, f->body))
         return;
     const diagnostics before = *c->diagnostics;
+    const uint32_t structs = c->tree->struct_count;
     said_type *said = c->said->types;
     const type_environment *environment = c->environment;
     function_item *function = c->function;
@@ -242,6 +243,7 @@ void check_infer(checker *c, function_item *f) {
     for (; c->said->types != said; c->said->types = c->said->types->before)
         c->said->types->symbol->refused = false;
     c->said->outside = outside;
+    check_fields_again(c, structs);
     c->open->has_open = had_open;
     c->environment = environment;
     c->function = function;

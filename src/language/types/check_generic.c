@@ -123,6 +123,18 @@ struct_item *check_struct_instance(checker *c, struct_item *template, const type
     return s;
 }
 
+void check_fields_again(checker *c, uint32_t from) {
+    const uint32_t count = c->tree->struct_count;
+    for (uint32_t i = from; i < count; i++) {
+        struct_item *s = c->tree->structs[i];
+        bool wrong = false;
+        for (uint32_t k = 0; s->template != NULL && k < s->field_count; k++)
+            wrong |= s->fields[k].type != NULL && s->fields[k].type->kind == TYPE_ERROR;
+        if (wrong)
+            instance_fields(c, s, s->template);
+    }
+}
+
 static const type *instance_type(void *context, struct_item *template, const type **arguments) {
     return check_struct_instance(context, template, arguments)->type;
 }

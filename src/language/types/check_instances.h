@@ -57,6 +57,8 @@ typedef struct check_instances {
 } check_instances;
 
 void check_generics_begin(checker *c);
+/* Instances from this one on, which the inference made, say what is wrong with their fields: what it said is gone. */
+void check_fields_again(checker *c, uint32_t from);
 const type *check_type_argument(const checker *c, const char *name); /* NULL: no type parameter */
 struct_item *check_struct_instance(checker *c, struct_item *template, const type **arguments);
 /* The same with open types where none are written; s itself when it is not generic. */
