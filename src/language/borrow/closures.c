@@ -11,13 +11,16 @@ typedef struct capture {
     source_span span;
 } capture;
 
-/* How much of the place a closure takes: up to the first index; what lies behind a reference that it writes by that. */
+/* How much of the place a closure takes: up to the first index, also behind references; of one that is only read, the
+ * reference. */
 static place captured_part(const place *p, bool is_written) {
     place part = *p;
-    for (part.count = 0; part.count < p->count && p->steps[part.count].kind == STEP_FIELD;)
+    part.count = 0;
+    while (part.count < p->count &&
+           (p->steps[part.count].kind == STEP_FIELD || p->steps[part.count].kind == STEP_FOLLOW))
         part.count++;
-    bool behind = part.count < p->count && p->steps[part.count].kind == STEP_FOLLOW;
-    part.count += behind && is_written;
+    while (!is_written && part.count > 0 && p->steps[part.count - 1].kind == STEP_FOLLOW)
+        part.count--;
     return part;
 }
 

@@ -27,6 +27,12 @@ typedef struct known {
 
 static bool value_of(const known *k, const expr *e, int64_t *out);
 
+static known deeper(const known *k) {
+    known inside = *k;
+    inside.depth++;
+    return inside;
+}
+
 /* LIMIT, Self::LIMIT, P::LIMIT; NULL: the name is none of these. */
 static const const_item *constant_of(const known *k, const expr *e) {
     const char *scope = e->name.scope == NULL ? NULL : names_without_modules(k->c->names, e->name.scope);
@@ -52,29 +58,31 @@ static bool value_of_name(const known *k, const expr *e, int64_t *out) {
 /* The list or text that a constant, `&` of one or an element of one is; NULL: it is not known. */
 static const expr *written_of(const known *k, const expr *e) {
     int64_t at;
-    if (e == NULL || ++*k->steps > STEPS_MAX)
+    if (e == NULL || k->depth > CALLS_MAX || ++*k->steps > STEPS_MAX)
         return NULL;
+    const known inside = deeper(k); /* const A: [u8; A.len()]: a constant may lead back to itself */
     if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE)
-        return written_of(k, e->unary.operand);
+        return written_of(&inside, e->unary.operand);
     if (e->kind == EXPR_NAME) {
         const const_item *constant = constant_of(k, e);
-        return constant == NULL ? NULL : written_of(k, constant->value);
+        return constant == NULL ? NULL : written_of(&inside, constant->value);
     }
     if (e->kind != EXPR_INDEX)
         return e;
-    const expr *list = e->index.count == 1 ? written_of(k, e->index.base) : NULL;
-    if (list == NULL || list->kind != EXPR_ARRAY || !value_of(k, e->index.indices[0], &at) || at < 0 ||
+    const expr *list = e->index.count == 1 ? written_of(&inside, e->index.base) : NULL;
+    if (list == NULL || list->kind != EXPR_ARRAY || !value_of(&inside, e->index.indices[0], &at) || at < 0 ||
         at >= list->list.count)
         return NULL;
-    return written_of(k, list->list.items[at]);
+    return written_of(&inside, list->list.items[at]);
 }
 
 /* LIST.len(), TEXT.len() */
 static bool value_of_method(const known *k, const expr *e, int64_t *out) {
     const bool length = e->call.arg_count == 0 && library_said_of(LIBRARY_of_lists, e->call.name) == SAID_LENGTH;
     const expr *of = length ? written_of(k, e->call.receiver) : NULL;
+    const known inside = deeper(k);
     if (of != NULL && of->kind == EXPR_REPEAT)
-        return value_of(k, of->repeat.count, out);
+        return value_of(&inside, of->repeat.count, out);
     if (of == NULL || (of->kind != EXPR_ARRAY && of->kind != EXPR_STRING))
         return false;
     *out = of->kind == EXPR_ARRAY ? (int64_t)of->list.count : (int64_t)of->string.length;
