@@ -58,7 +58,7 @@ fn loss(y: Tensor) -> Tensor {
 fn f(v: Tensor<f32, 1>) -> Tensor<f32, 1> { v }
 fn d(v: Tensor<f64, 1>) -> Tensor<f64, 1> { v }
 fn i(v: Tensor<i64, 1>) -> Tensor<i64, 1> { v }
-fn b(v: Tensor<bool, 1>) -> Tensor<bool, 1> { v }
+fn bits(v: Tensor<bool, 1>) -> Tensor<bool, 1> { v }
 fn is_f(t: Tensor<f32>) -> Tensor { t }
 fn is_d(t: Tensor<f64>) -> Tensor { t }
 fn is_i(t: Tensor<i64>) -> Tensor { t }
@@ -134,7 +134,8 @@ def literal(tensor):
         full = {"f": "f32", "d": "f64", "i": "i64", "b": "bool"}[letter]
         return f"(Tensor::zeros({shape}) as Tensor<{full}>)"
     flat = tensor.detach().flatten().tolist()
-    text = f"{letter}([{', '.join(number(x, letter) for x in flat)}])"
+    made = "bits" if letter == "b" else letter  # `b` is an operand's name
+    text = f"{made}([{', '.join(number(x, letter) for x in flat)}])"
     return text + (".squeeze(0)" if not shape else "" if len(shape) == 1 else f".reshape({shape})")
 
 
