@@ -215,7 +215,7 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
 }
 
 /* impl IndexMut, impl DerefMut: which values have it is known when they are checked. */
-static bool has_getter(const checker *c, const char *name) {
+bool check_has_getter(const checker *c, const char *name) {
     for (uint32_t i = 0; i < c->tree->getter_count; i++)
         if (strcmp(c->tree->getters[i]->name, name) == 0)
             return true;
@@ -226,7 +226,7 @@ static bool has_getter(const checker *c, const char *name) {
 static bool may_lead(const checker *c, const expr *e) {
     const symbol *s = e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
     const bool known = s != NULL && s->binding != NULL && s->binding->type != NULL;
-    return has_getter(c, "deref_mut") && (!known || check_leads(c, s->binding->type));
+    return check_has_getter(c, "deref_mut") && (!known || check_leads(c, s->binding->type));
 }
 
 /* The value that the place leads to. */
@@ -239,7 +239,7 @@ static expr *freeze_on(block_builder *b, expr *place) {
 static expr *freeze_guard(block_builder *b, expr **slot) {
     checker *c = b->c;
     const bool call = (*slot)->kind == EXPR_METHOD || (*slot)->kind == EXPR_CALL || (*slot)->kind == EXPR_TRY;
-    if (!call || !has_getter(c, "deref_mut"))
+    if (!call || !check_has_getter(c, "deref_mut"))
         return NULL;
     if ((*slot)->type == NULL) {
         expr *place = check_freeze_lent(b, slot);
@@ -256,7 +256,7 @@ static expr *freeze_guard(block_builder *b, expr **slot) {
 
 /* *guard() */
 static expr *freeze_behind_guard(block_builder *b, expr **slot) {
-    uint32_t stars = (*slot)->type == NULL && has_getter(b->c, "deref_mut") ? (*slot)->stars : 0;
+    uint32_t stars = (*slot)->type == NULL && check_has_getter(b->c, "deref_mut") ? (*slot)->stars : 0;
     const uint32_t led = check_stars(b->c, *slot);
     if (stars == 0)
         return NULL;
@@ -403,11 +403,11 @@ expr *check_freeze(block_builder *b, expr **slot) {
 /* ---- targets ------------------------------------------------------------------------------------ */
 
 static bool has_method(const checker *c, const expr *e) {
-    const bool leads = has_getter(c, "deref_mut");
+    const bool leads = check_has_getter(c, "deref_mut");
     if (e->stars > 0 && may_lead(c, e))
         return true;
     while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
-        if (leads || (e->kind == EXPR_INDEX && has_getter(c, "index_mut")))
+        if (leads || (e->kind == EXPR_INDEX && check_has_getter(c, "index_mut")))
             return true;
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }

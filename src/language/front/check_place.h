@@ -92,6 +92,7 @@ bool check_let_alias(checker *c, stmt *s);
 /* [p, q].f(): the first variable of the list, which is copied into it; NULL: none is. The call is not checked yet. */
 const expr *check_copied_by_receiver(const checker *c, expr *e);
 void check_refuse_copied(checker *c, const expr *e, const expr *copied); /* behind the check */
+bool check_has_getter(const checker *c, const char *name); /* some function yields `&mut` under that name */
 bool check_let_temporaries(checker *c, stmt *s); /* true: s is nothing now, and what follows it says the same */
 expr *check_alias_part(checker *c, const expr *place, pattern *p, uint32_t part, const type *t);
 bool check_alias_bound(checker *c, pattern *p, const type *t);

@@ -62,16 +62,14 @@ static void find(lent *l, expr **slot, bool alone) {
         find(l, &e->list.items[i], false);
 }
 
-static bool has(function_item *const *functions, uint32_t count, const char *name, const source_file *except) {
-    bool found = false;
-    for (uint32_t i = 0; !found && i < count; i++)
-        found = functions[i]->has_self && functions[i]->span.file != except && strcmp(functions[i]->name, name) == 0;
-    return found;
-}
-
 static bool sees_drops(const checker *c) {
-    return has(c->tree->functions, c->tree->function_count, "drop", c->tree->prelude) ||
-           has(c->tree->getters, c->tree->getter_count, "deref_mut", NULL);
+    bool own = false;
+    const char *name = "drop";
+    for (uint32_t i = 0; !own && i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        own = f->has_self && f->span.file != c->tree->prelude && strcmp(f->name, name) == 0;
+    }
+    return own || check_has_getter(c, "deref_mut");
 }
 
 bool check_let_temporaries(checker *c, stmt *s) {
