@@ -105,6 +105,8 @@ const sort *sort_field(builder *b, const sort *s, const char *name);
 const sort *sort_variant_part(builder *b, const sort *s, const pattern *p, uint32_t i);
 const type *borrow_known_type_at(const builder *b, source_span span);
 bool sort_is_copied(const builder *b, const sort *s); /* in doubt it is */
+/* A destructor of the program runs where a variable of it ends, which uses what it holds; in doubt there is none. */
+bool sort_ends(const builder *b, const sort *s);
 const struct_item *borrow_struct_named(const builder *b, const char *name);
 /* Whether the struct's fields are references, or hold some. */
 /* It is of the program, not of the library. */
@@ -137,6 +139,8 @@ place *borrow_place_of_variable(builder *b, uint32_t variable);
 value borrow_step_to(builder *b, value base, step s, const sort *item, source_span span);
 /* The value behind references, as a place if it is one. */
 value borrow_follow(builder *b, value v, source_span span);
+/* A value that moved out of a variable does not end with it; one that moved out of a part of it does, as in Rust. */
+void borrow_leave_empty(builder *b, const place *p, source_span span);
 value borrow_take_value(builder *b, value v, source_span span);   /* moved, copied, lent on */
 void borrow_look_at_value(builder *b, value v, source_span span); /* read where it is */
 value borrow_refer_to(builder *b, value v, bool is_mutable, source_span span);

@@ -101,6 +101,8 @@ static value hold_captures(builder *b, const expr *e, const capture *all, uint32
         }
         place *p = GRAPH_ARRAY(&b->g, place, 1);
         *p = c->place;
+        if (e->closure.is_move && sort_ends(b, v->sort)) /* nothing moves out of what has a destructor */
+            p->count = 0;
         if (e->closure.is_move && (p->count == 0 || !holds)) {
             const sort *s = sort_of_part(b, v->sort, p);
             bool moved = s->kind == SORT_VALUE && !sort_is_copied(b, s);
@@ -118,6 +120,7 @@ static value hold_captures(builder *b, const expr *e, const capture *all, uint32
         }
         if (holds)
             borrow_flow(b, made.held, borrow_held_by(b, p), e->span);
+        borrow_leave_empty(b, p, c->span);
     }
     if (writes && made.held != NO_VARIABLE)
         ((sort *)made.sort)->writes = true;

@@ -56,6 +56,8 @@ void borrow_forget_names(builder *b, uint32_t count) {
 void borrow_leave_names(builder *b, uint32_t count, source_span span, bool forget) {
     for (uint32_t i = b->name_count; i-- > count;) {
         uint32_t v = b->names[i].variable;
+        if (sort_ends(b, b->g.variables[v].sort))
+            graph_event(&b->g, b->at, (event){.kind = EVENT_USE, .mode = TOUCH_END, .from = v, .span = span});
         if (b->g.variables[v].is_borrowed)
             borrow_touch(b, borrow_place_of_variable(b, v), TOUCH_END, span, NULL);
         if (forget)
@@ -267,6 +269,12 @@ static value part_of_list(builder *b, const stmt *s, value v) {
     return borrow_plain_value(v.sort);
 }
 
+/* Of `let x: T = …`: the check says it of the name, of an instance as of any other type. */
+static const type *stated_type(const builder *b, const stmt *s) {
+    const bool named = s->annotation->type == NULL && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL;
+    return named ? borrow_known_type_at(b, s->pattern->binding->span) : s->annotation->type;
+}
+
 value build_block_value(builder *b, block *body) {
     uint32_t names = b->name_count;
     for (stmt *s = body->first; s != NULL; s = s->next) {
@@ -290,7 +298,7 @@ value build_block_value(builder *b, block *body) {
         if (s->annotation != NULL) {
             borrow_mark_taken(b, v, s->value->span);
             v = borrow_take_value(b, v, s->value->span);
-            const sort *written = sort_of_written(b, s->annotation, s->annotation->type);
+            const sort *written = sort_of_written(b, s->annotation, stated_type(b, s));
             bool open = written->kind == SORT_UNKNOWN ||
                         (written->kind == SORT_HOLDER && written->item->kind == SORT_UNKNOWN);
             v.sort = open ? v.sort : written;
@@ -298,7 +306,6 @@ value build_block_value(builder *b, block *body) {
         }
         if (s->otherwise != NULL) {
             uint32_t fits = graph_new_block(&b->g), other = graph_new_block(&b->g);
-            v = s->annotation == NULL && v.place == NULL ? v : v;
             borrow_go_to(b, fits);
             borrow_go_to(b, other);
             borrow_start_block(b, other);
@@ -527,6 +534,15 @@ static value build_try(builder *b, expr *e) {
     return v;
 }
 
+/* `&x as &dyn T` refers to what &x does; between numbers nothing is lent. */
+static value build_cast(builder *b, expr *e) {
+    value v = build_taken(b, e->cast.operand);
+    const sort *s = sort_of_written(b, e->cast.target, e->cast.target->type);
+    if (s->kind != SORT_UNKNOWN && sort_holds(s))
+        v.sort = s;
+    return sort_holds(v.sort) ? v : borrow_plain_value(s);
+}
+
 static value build_plain(builder *b, expr *e) {
     switch (e->kind) {
     case EXPR_NAME:
@@ -540,6 +556,8 @@ static value build_plain(builder *b, expr *e) {
         return build_index(b, e);
     case EXPR_UNARY:
         return build_unary(b, e);
+    case EXPR_CAST:
+        return build_cast(b, e);
     case EXPR_BINARY:
         return build_binary(b, e);
     case EXPR_CALL:

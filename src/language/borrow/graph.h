@@ -33,6 +33,7 @@ typedef struct sort {
     bool is_mutable; /* of a reference; of a view: of one in it */
     bool is_lazy;    /* of a holder: an iterator, which borrows what it runs over */
     bool is_behind;  /* of an iterator: what its items hold lies behind what it borrows itself */
+    bool is_by_type; /* of a holder: the checker's type says it, which knows no `&T`: the items may be references */
     bool is_once;    /* a function that its call takes */
     bool is_copied;  /* of a value: a reference that outlives all */
     bool is_cell;    /* all who have it change the same */
@@ -85,7 +86,7 @@ typedef enum event_kind {
     EVENT_BORROW, /* a touch; `into` holds the new loan */
     EVENT_FLOW,   /* `into` also holds what `from` does */
     EVENT_CLEAR,  /* `into` holds nothing */
-    EVENT_USE     /* of what `from` holds */
+    EVENT_USE     /* of what `from` holds; with TOUCH_END: by its destructor */
 } event_kind;
 
 typedef struct event {

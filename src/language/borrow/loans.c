@@ -219,7 +219,7 @@ static const char *place_text(judge *j, const place *p) {
 }
 
 /* Where the variable is used next; a walk forwards, of an error only. */
-static source_span next_use(judge *j, uint32_t v, uint32_t block, uint32_t from) {
+static const event *next_use(judge *j, uint32_t v, uint32_t block, uint32_t from) {
     graph *g = j->g;
     bool *seen = GRAPH_ARRAY(g, bool, g->block_count);
     uint32_t *queue = GRAPH_ARRAY(g, uint32_t, g->block_count + 1), head = 0, tail = 0;
@@ -228,7 +228,7 @@ static source_span next_use(judge *j, uint32_t v, uint32_t block, uint32_t from)
         uint32_t b = queue[head++];
         const mark *m = next_mark(&j->uses[v], b, head == 1 ? from : 0);
         if (m != NULL && m->is_use)
-            return g->blocks[b].events[m->at].span;
+            return &g->blocks[b].events[m->at];
         for (uint32_t i = 0; m == NULL && i < g->blocks[b].next_count; i++) {
             uint32_t next = g->blocks[b].next[i];
             if (!seen[next] && tail <= g->block_count) {
@@ -237,7 +237,7 @@ static source_span next_use(judge *j, uint32_t v, uint32_t block, uint32_t from)
             }
         }
     }
-    return (source_span){0};
+    return NULL;
 }
 
 /* The value of the body's last expression is on its way to the result when the names of the body end. */
@@ -318,10 +318,12 @@ static void say(judge *j, const event *e, uint32_t holder, uint32_t block, uint3
         diagnostics_note(j->found, d, j->loan->span, "the reference to `%s` is made here",
                          place_text(j, j->loan->place));
     }
-    source_span later = next_use(j, holder, block, at + 1);
-    bool elsewhere = later.offset != e->span.offset && later.offset != j->loan->span.offset;
-    if (later.file != NULL && elsewhere && !v->is_result && v->lives == 0)
-        diagnostics_note(j->found, d, later, "and it is used later, here");
+    const event *later = next_use(j, holder, block, at + 1);
+    const bool inner = later != NULL && !v->is_result && v->lives == 0;
+    if (inner && later->kind == EVENT_USE && later->mode == TOUCH_END)
+        diagnostics_note(j->found, d, v->span, "and its destructor uses it where `%s` ends", v->name);
+    else if (inner && later->span.offset != e->span.offset && later->span.offset != j->loan->span.offset)
+        diagnostics_note(j->found, d, later->span, "and it is used later, here");
     diagnostics_note(j->found, d, (source_span){0}, "%s", remedy_of(j, e));
 }
 

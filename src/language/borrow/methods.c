@@ -228,7 +228,7 @@ static void note_put(method_call *m, bool several) {
     if (!sort_holds(v->sort) && p->count == 0)
         v->sort = sort_holder(b, item, false);
     borrow_learn_sort(b, p->root, item); /* of a list in a struct */
-    uint32_t from = held_by_items(b, m->argument.sort, m->argument.held);
+    uint32_t from = several ? held_by_items(b, m->argument.sort, m->argument.held) : m->argument.held;
     if (several && m->argument.sort->kind == SORT_REFERENCE)
         from = graph_behind(&b->g, from, 1);
     borrow_flow(b, borrow_held_by(b, p), from, m->e->span);
@@ -276,6 +276,13 @@ static value lend_of(method_call *m, library_said kind) {
     }
 }
 
+/* An Option, a Result. */
+static bool sort_is_choice(const sort *s) {
+    const type *t = s->type;
+    const struct_item *of = t == NULL || t->kind != TYPE_STRUCT ? NULL : t->structure;
+    return s->kind == SORT_VALUE && of != NULL && (of->template != NULL ? of->template : of)->is_enum;
+}
+
 /* `take` of an iterator is another one than that of an Option, `last` of a list another one than that of an
  * iterator. */
 static library_said kind_of_call(const method_call *m, library_said kind) {
@@ -285,6 +292,8 @@ static library_said kind_of_call(const method_call *m, library_said kind) {
     bool lazy = s->kind == SORT_HOLDER && s->is_lazy;
     if (kind == SAID_TAKEN && m->e->call.arg_count == 1)
         return SAID_SAME;
+    if (kind == SAID_PUT && sort_is_choice(m->target.sort)) /* option.insert(v) leads to what it put in */
+        return SAID_HELD;
     if (lazy && kind == SAID_MAYBE && library_said_of(LIBRARY_stage, m->e->call.name) == SAID_LAST)
         return SAID_ONE;
     bool of_value = m->target.place == NULL && s->kind == SORT_HOLDER && kind == SAID_MAYBE;
@@ -398,7 +407,10 @@ static value call_library(method_call *m, const lent_method *known) {
         return lend_of(m, kind);
     default:
         if (m->receiver.place != NULL && m->receiver.sort->kind == SORT_VALUE) {
-            borrow_look_at_value(b, m->receiver, m->e->span);
+            if (known->access == TOUCH_MOVE && sort_is_choice(m->receiver.sort)) /* unwrap() */
+                borrow_take_value(b, m->receiver, m->e->span);
+            else
+                borrow_look_at_value(b, m->receiver, m->e->span);
             m->receiver = borrow_plain_value(m->receiver.sort);
         }
         return lend_onward(m, kind);

@@ -16,6 +16,8 @@ static void bind_name(builder *b, const binding *n, value v, binding_mode mode) 
     }
     const sort *s = mode == BY_VALUE ? v.sort : sort_reference(b, v.sort, mode == BY_MUTABLE);
     const bool open = s->kind == SORT_UNKNOWN && mode == BY_VALUE && v.held != NO_VARIABLE;
+    if (s->kind == SORT_HOLDER && !s->is_lazy && s->item->kind == SORT_VALUE && mode == BY_VALUE) /* Some(text) */
+        s = &sort_value;
     if ((s->kind == SORT_VALUE && s->type == NULL && !s->is_once) || open) {
         const type *t = borrow_known_type_at(b, n->span);
         s = t == NULL || (type_is_reference(t) && !open) ? s : sort_of_type(b, t);

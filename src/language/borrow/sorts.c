@@ -280,13 +280,18 @@ const sort *sort_of_type(builder *b, const type *t) {
         if (s->span.file == b->world->tree->prelude && s->dyn == NULL && s->generics.count > 0 && type_holds(b, t, 0)) {
             sort *made = new_sort(b, SORT_HOLDER);
             made->item = sort_of_type(b, t->structure->arguments[s->generics.count - 1]);
+            made->is_by_type = true;
             made->is_cell = borrow_struct_is_cell(s);
             return made;
         }
         return value_of(b, borrow_struct_is_view(b, s) || type_holds(b, t, 0) ? SORT_VIEW : SORT_VALUE, t);
     }
-    if (t->kind == TYPE_VEC && type_holds(b, t->vec.element, 0))
-        return sort_holder(b, sort_of_type(b, t->vec.element), false);
+    if (t->kind == TYPE_VEC && type_holds(b, t->vec.element, 0)) {
+        sort *made = new_sort(b, SORT_HOLDER);
+        made->item = sort_of_type(b, t->vec.element);
+        made->is_by_type = true;
+        return made;
+    }
     return value_of(b, SORT_VALUE, t);
 }
 
@@ -377,8 +382,12 @@ static bool type_is_copied(const builder *b, const type *t, int depth) {
         return true;
     case TYPE_STRUCT: {
         const struct_item *s = t->structure->template != NULL ? t->structure->template : t->structure;
+        const bool of_library = s->span.file == b->world->tree->prelude;
+        for (uint32_t i = 0; of_library && i < t->structure->field_count; i++) /* Option<i64>, Duration */
+            if (!type_is_copied(b, t->structure->fields[i].type, depth + 1))
+                return false;
         return s->is_copy || s->is_builtin || s->closure != NULL || s->name == NULL || s->span.file == NULL ||
-               s->span.file == b->world->tree->prelude;
+               of_library;
     }
     default:
         return true;
@@ -387,6 +396,34 @@ static bool type_is_copied(const builder *b, const type *t, int depth) {
 
 bool sort_is_copied(const builder *b, const sort *s) {
     return s->kind != SORT_VALUE || s->is_copied || type_is_copied(b, s->type, 0);
+}
+
+/* ---- destructors ------------------------------------------------------------------------------------------ */
+
+static bool type_ends(const builder *b, const type *t, int depth) {
+    if (t == NULL || depth > 4)
+        return false;
+    if (t->kind == TYPE_VEC)
+        return !type_is_reference(t) && type_ends(b, t->vec.element, depth + 1);
+    bool ends = false;
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++)
+        ends |= type_ends(b, t->tuple.items[i], depth + 1);
+    if (t->kind != TYPE_STRUCT || t->structure->is_builtin || t->structure->closure != NULL)
+        return ends;
+    const struct_item *s = t->structure, *of = s->template != NULL ? s->template : s;
+    ends = of->drop != NULL && borrow_struct_is_own(b, of);
+    for (uint32_t i = 0; i < s->field_count && !ends; i++)
+        ends = type_ends(b, s->fields[i].type, depth + 1);
+    return ends;
+}
+
+bool sort_ends(const builder *b, const sort *s) {
+    bool ends = s->is_guard;
+    for (uint32_t i = 0; s->kind == SORT_TUPLE && i < s->count; i++)
+        ends |= sort_ends(b, s->parts[i]);
+    if (s->kind == SORT_HOLDER)
+        return !s->is_lazy && !s->is_by_type && sort_ends(b, s->item);
+    return ends || (s->kind == SORT_VIEW && type_ends(b, s->type, 0));
 }
 
 /* ---- results of calls ------------------------------------------------------------------------------------------- */

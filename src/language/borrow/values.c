@@ -182,6 +182,11 @@ void borrow_mark_taken(builder *b, value v, source_span span) {
         borrow_mark(b, span, is_behind(v.place) ? MARK_BEHIND : MARK_TAKEN);
 }
 
+void borrow_leave_empty(builder *b, const place *p, source_span span) {
+    if (p->count == 0 && sort_ends(b, b->g.variables[p->root].sort))
+        graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = p->root, .span = span});
+}
+
 value borrow_take_value(builder *b, value v, source_span span) {
     if (v.place == NULL)
         return v;
@@ -199,6 +204,7 @@ value borrow_take_value(builder *b, value v, source_span span) {
         taken.held = borrow_new_temporary(b, span, v.sort);
         borrow_flow(b, taken.held, borrow_held_by(b, p), span);
     }
+    borrow_leave_empty(b, p, span);
     return taken;
 }
 
@@ -254,6 +260,8 @@ void borrow_write_to(builder *b, value target, value from, source_span span) {
     }
     const place *p = target.place;
     from = borrow_coerce(b, from, target.sort);
+    if (p->count == 0 && sort_ends(b, b->g.variables[p->root].sort)) /* the old value ends */
+        borrow_use(b, p->root, span);
     borrow_touch(b, p, TOUCH_WRITE, span, NULL);
     if (p->count == 0 && !p->unsure)
         graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = p->root, .span = span});
