@@ -2,6 +2,7 @@
  *
  *     sorts.c      what Rust would say of a type
  *     values.c     places and values: reading, referring, writing
+ *     declared.c   names, and where variables end
  *     expressions.c      expressions and statements
  *     calls.c      functions
  *     methods.c    methods
@@ -152,6 +153,12 @@ void borrow_learn_sort(builder *b, uint32_t variable, const sort *item);
 void borrow_make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span, const char *by);
 bool borrow_place_is_free(const place *p); /* behind a shared reference */
 
+/* ---- declared.c ---- */
+uint32_t borrow_find_name(const builder *b, const char *name);
+uint32_t borrow_declare_name(builder *b, const char *name, source_span span, const sort *s);
+void borrow_forget_names(builder *b, uint32_t count); /* the first `count` stay */
+void borrow_leave_names(builder *b, uint32_t count, source_span span, bool forget);
+
 /* ---- expressions.c ---- */
 value build_expr(builder *b, expr *e);
 value build_taken(builder *b, expr *e);
@@ -159,10 +166,6 @@ void build_look(builder *b, expr *e);
 value build_block_value(builder *b, block *body);
 /* A value that several ways join into, which hold nothing yet. */
 value borrow_new_join(builder *b, source_span span);
-uint32_t borrow_find_name(const builder *b, const char *name);
-uint32_t borrow_declare_name(builder *b, const char *name, source_span span, const sort *s);
-void borrow_forget_names(builder *b, uint32_t count); /* the first `count` stay */
-void borrow_leave_names(builder *b, uint32_t count, source_span span, bool forget);
 void borrow_go_to(builder *b, uint32_t block);
 void borrow_start_block(builder *b, uint32_t block);
 
