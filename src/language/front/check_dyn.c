@@ -85,6 +85,7 @@ static uint32_t variant_of(checker *c, dyn_type *d, const type *t) {
 
 /* A value of another type as a variant of the dyn type `to`. */
 bool check_convert_to_dyn(checker *c, expr **slot, const type *to) {
+    to = type_resolve(c->types, to);
     dyn_type *d = to->structure->dyn;
     const type *t = type_resolve(c->types, (*slot)->type);
     if (t == to || type_is_silent(t))
@@ -111,6 +112,10 @@ bool check_convert_to_dyn(checker *c, expr **slot, const type *to) {
             return true; /* said */
         t = type_resolve(c->types, (*slot)->type);
     }
+    d = check_dyn_decided(c, d->s)->dyn;
+    to = d->s->type;
+    if (check_fits(c, type_resolve(c->types, (*slot)->type), to)) /* handed on */
+        return true;
     uint32_t variant = variant_of(c, d, t);
     const type *field = d->s->fields[d->s->variants[variant].first].type;
     expr *e = check_new(c, EXPR_CALL, (*slot)->span, to), **operands = CHECK_ARRAY(c, expr *, 1);
@@ -136,7 +141,7 @@ void check_dyn_lend(checker *c, expr *call, expr **slot, const type *to) {
     expr *copy = check_alias_copy(c, place);
     if (!check_convert_to_dyn(c, &copy, to) || copy->kind != EXPR_CALL)
         return;
-    const struct_item *s = to->structure;
+    const struct_item *s = copy->call.structure;
     const struct_field *field = &s->fields[s->variants[copy->call.variant].first];
     char *name = check_printf(c, "<dyn %u>", c->text_count++);
     check_call_before(c, call, name, copy);

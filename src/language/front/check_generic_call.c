@@ -251,23 +251,6 @@ static void decide_numbers(checker *c, const type *t) {
         decide_numbers(c, t->tuple.items[i]);
 }
 
-/* let f: Box<dyn Fn(i32) -> i32> = adder(3): T is an i32. The environment is the call's. */
-static void expect_dyn(checker *c, const type_expr *written, const type *expected) {
-    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (wish == NULL || !check_is_dyn(wish))
-        return;
-    const closure_signature *signature = check_dyn_signature(wish);
-    const type_expr *bound = written->kind == TYPE_EXPR_FUNCTION ? written : written->arguments[0];
-    if (bound->kind == TYPE_EXPR_FUNCTION && signature != NULL && signature->count == bound->argument_count) {
-        const closure_signature own = check_closure_signature(c, bound);
-        for (uint32_t i = 0; i < own.count; i++)
-            check_fits(c, own.parameters[i], signature->parameters[i]);
-        check_fits(c, own.result, signature->result);
-    } else if (bound->kind != TYPE_EXPR_FUNCTION && bound->argument_count == 1 && check_item_of(c, wish) != NULL) {
-        check_fits(c, check_part_type(c, bound->arguments[0]), check_item_of(c, wish));
-    }
-}
-
 /* As the uses of the result want it (check_infer_yields.c). */
 static void use_wanted(checker *c, const expr *e, const function_item *f, const type_environment *environment) {
     const uint32_t count = f->generics.count, more = check_type_count(environment->more);
@@ -330,10 +313,7 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     const bool is_dyn = f->result_annotation != NULL && f->span.file != c->tree->prelude &&
                         check_yields_dyn(f->result_annotation);
     const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
-                         : is_dyn                     ? type_open(c->types, NULL) /* its types are known below */
                                                       : check_part_type(c, f->result_annotation);
-    if (is_dyn)
-        expect_dyn(c, f->result_annotation, expected);
     const bool lengths = f->result_annotation != NULL && holds_length(f->result_annotation);
     if (lengths && expected != NULL) { /* let a: [i32; 2] = f(); */
         decide_inner_lengths(c, f->result_annotation, expected);

@@ -152,6 +152,10 @@ void type_set_size(const type *t, uint32_t size) {
     ((type *)t)->size = size;
 }
 
+void type_set_open(const type *t) {
+    ((type *)t)->may_have_open = true;
+}
+
 const type *type_tuple(type_table *table, const type *const *items, uint32_t count) {
     if (count == 0)
         return table->scalars[TYPE_VOID];
@@ -271,6 +275,8 @@ static const type *resolve_tuple(type_table *table, const type *t) {
 
 static const type *resolve_struct(type_table *table, const type *t) {
     struct_item *s = t->structure;
+    if (s->template == NULL) /* a dyn type */
+        return table->instance(table->instance_context, s, NULL);
     uint32_t count = s->template->generics.count;
     const type **arguments = MASU_ARENA_ARRAY(table->arena, const type *, count);
     bool same = true;

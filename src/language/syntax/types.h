@@ -145,6 +145,7 @@ const type *type_tensor(type_table *table, const type *element, int32_t rank);
 const type *type_struct(type_table *table, struct struct_item *structure);
 /* When all fields are known: of structs, and of tuples made of such. */
 void type_set_size(const type *t, uint32_t size);
+void type_set_open(const type *t); /* `instance` is asked which type this struct became */
 const type *type_tuple(type_table *table, const type *const *items, uint32_t count);
 const type *type_vec(type_table *table, const type *element);
 const type *type_array(type_table *table, const type *element, int64_t length);

@@ -10,26 +10,40 @@
 #include "language/types/check_scopes.h"
 #include "language/types/check_written.h"
 
+/* Where several impls would do for a number that is still open, the usual type goes first, then i32. */
+static bool takes(checker *c, const type *is, const type *wanted, int round) {
+    wanted = type_resolve(c->types, wanted);
+    const bool passed = !type_is_open_number(wanted) || round == 2 ||
+                        is == (round == 0 ? type_settle_number(c->types, wanted) : check_scalar(c, TYPE_I32));
+    return passed && check_fits(c, is, wanted);
+}
+
+static bool fits_impl(checker *c, const implementation *made, const type *t, const dyn_type *d, int round) {
+    const type_expr *written = made->impl->trait_type;
+    type_environment of_impl = {0};
+    if (made->impl->generics.count > 0)
+        of_impl = check_impl_environment(c, made->impl, t);
+    bool fits = written->argument_count == d->trait->generics.count;
+    for (uint32_t k = 0; fits && k < written->argument_count; k++) {
+        const type *is = check_type_in(c, of_impl.parameters == NULL ? NULL : &of_impl, written->arguments[k]);
+        fits = takes(c, is, d->arguments[k], round);
+    }
+    return fits;
+}
+
 /* One impl of the trait for t's struct has these types for the trait's parameters. */
 static bool implements_with(checker *c, const type *t, const dyn_type *d) {
     const struct_item *owner = check_owner_of(c, t);
     bool any = false;
-    for (uint32_t i = 0; owner != NULL && i < c->instances->implementation_count; i++) {
-        const implementation *made = &c->instances->implementations[i];
-        if (made->trait != d->trait || (made->owner != owner && made->owner != owner->template))
-            continue;
-        any = true;
-        const type_expr *written = made->impl->trait_type;
-        type_environment of_impl = {0};
-        if (made->impl->generics.count > 0)
-            of_impl = check_impl_environment(c, made->impl, t);
-        bool fits = written->argument_count == d->trait->generics.count;
-        for (uint32_t k = 0; fits && k < written->argument_count; k++) {
-            const type *is = check_type_in(c, of_impl.parameters == NULL ? NULL : &of_impl, written->arguments[k]);
-            fits = check_fits(c, is, d->arguments[k]);
+    for (int round = 0; round < 3; round++) {
+        for (uint32_t i = 0; owner != NULL && i < c->instances->implementation_count; i++) {
+            const implementation *made = &c->instances->implementations[i];
+            if (made->trait != d->trait || (made->owner != owner && made->owner != owner->template))
+                continue;
+            any = true;
+            if (fits_impl(c, made, t, d, round))
+                return true;
         }
-        if (fits)
-            return true;
     }
     return !any; /* by `impl<T> Trait<A> for T` */
 }

@@ -7,6 +7,7 @@
 #include "language/types/check_capture.h"
 #include "language/types/check_context.h"
 #include "language/types/check_dyn_types.h"
+#include "language/types/check_fits.h"
 #include "language/types/check_instances.h"
 #include "language/types/check_item.h"
 #include "language/types/check_scopes.h"
@@ -82,7 +83,8 @@ bool check_dyn_is_shown(const checker *c, const type *t) {
     return trait != NULL && is_shown(c, trait, 0);
 }
 
-dyn_type *check_new_dyn(checker *c, source_span span, const char *name) {
+/* An open one is of no name: another may be called the same. */
+static dyn_type *new_dyn(checker *c, source_span span, const char *name, bool open) {
     dyn_type *d = CHECK_ARRAY(c, dyn_type, 1);
     struct_item *s = CHECK_ARRAY(c, struct_item, 1);
     *s = (struct_item){
@@ -92,11 +94,21 @@ dyn_type *check_new_dyn(checker *c, source_span span, const char *name) {
     CHECK_PUSH(c, s->fields, s->field_count, d->field_capacity, tag);
     s->type = type_struct(c->types, s);
     type_set_size(s->type, 2);
-    check_symbol(c, name)->structure = s;
+    if (open)
+        type_set_open(s->type);
+    else
+        check_symbol(c, name)->structure = s;
     d->s = s;
     d->next = c->instances->dyns;
     c->instances->dyns = d;
     return d;
+}
+
+static bool any_open(const type *const *types, uint32_t count) {
+    bool open = false;
+    for (uint32_t i = 0; i < count; i++)
+        open |= types[i]->may_have_open;
+    return open;
 }
 
 /* Conv<i64, f32> */
@@ -113,7 +125,8 @@ static const type *trait_dyn_of(checker *c, source_span span, trait_item *trait,
     for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next)
         if (d->trait == trait && (bytes == 0 || memcmp(d->arguments, arguments, bytes) == 0))
             return d->s->type;
-    dyn_type *d = check_new_dyn(c, span, check_printf(c, OWNER_DYN "%s", trait_text(c, trait, arguments)));
+    const char *name = check_printf(c, OWNER_DYN "%s", trait_text(c, trait, arguments));
+    dyn_type *d = new_dyn(c, span, name, any_open(arguments, trait->generics.count));
     d->trait = trait;
     d->arguments = arguments;
     if (bytes == 0)
@@ -133,8 +146,8 @@ static const type *trait_dyn_written(checker *c, type_expr *t, trait_item *trait
     for (uint32_t i = 0; i < bound->argument_count && types < count; i++)
         arguments[types++] = type_resolve(c->types, check_part_type(c, bound->arguments[i]));
     for (uint32_t i = 0; i < types; i++)
-        if (arguments[i]->kind == TYPE_ERROR || arguments[i]->may_have_open) /* another one once it is known */
-            return arguments[i]->kind == TYPE_ERROR ? arguments[i] : type_open(c->types, NULL);
+        if (arguments[i]->kind == TYPE_ERROR)
+            return arguments[i];
     if (types == count)
         return trait_dyn_of(c, t->span, trait, arguments);
     diagnostics_say(c->diagnostics, t->span, SAY(trait_of_dyn_needs_types), names_trait_text(trait),
@@ -168,8 +181,7 @@ static bool same_signature(const closure_signature *a, const closure_signature *
            memcmp(a->parameters, b->parameters, a->count * sizeof *a->parameters) == 0;
 }
 
-static const type *function_dyn(checker *c, type_expr *t) {
-    closure_signature wanted = check_closure_signature(c, t);
+static const type *dyn_of_functions(checker *c, source_span span, closure_signature wanted) {
     for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next)
         if (d->trait == NULL && d->item == NULL && same_signature(&d->signature, &wanted))
             return d->s->type;
@@ -182,22 +194,64 @@ static const type *function_dyn(checker *c, type_expr *t) {
         masu__buffer_printf(&name, " -> %s", check_type_text(c, wanted.result));
     const char *text = check_printf(c, "%s", masu__buffer_text(&name));
     masu__buffer_destroy(&name);
-    dyn_type *d = check_new_dyn(c, t->span, text);
+    const bool open = wanted.result->may_have_open || any_open(wanted.parameters, wanted.count);
+    dyn_type *d = new_dyn(c, span, text, open);
     d->signature = wanted;
     d->s->is_once = wanted.is_once;
     return d->s->type;
 }
 
 /* -> impl Iterator<Item = T>, Box<dyn Iterator<Item = T>>: any iterator of such elements. */
-static const type *iterator_dyn(checker *c, const type_expr *t, const type *item) {
-    if (item->kind == TYPE_ERROR || item->may_have_open)
-        return type_vec(c->types, item);
+static const type *iterator_dyn(checker *c, source_span span, const type *item) {
+    if (item->kind == TYPE_ERROR)
+        return item;
     for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next)
         if (d->item == item)
             return d->s->type;
-    dyn_type *d = check_new_dyn(c, t->span, check_printf(c, "impl Iterator<Item = %s>", check_type_text(c, item)));
+    const char *name = check_printf(c, "impl Iterator<Item = %s>", check_type_text(c, item));
+    dyn_type *d = new_dyn(c, span, name, item->may_have_open);
     d->item = item;
     return d->s->type;
+}
+
+static const type **resolved(checker *c, const type *const *types, uint32_t count) {
+    const type **now = CHECK_ARRAY(c, const type *, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        now[i] = type_resolve(c->types, types[i]);
+    return now;
+}
+
+const type *check_dyn_now(checker *c, const dyn_type *d) {
+    if (d->trait != NULL)
+        return trait_dyn_of(c, d->s->span, d->trait, resolved(c, d->arguments, d->trait->generics.count));
+    if (d->item != NULL)
+        return iterator_dyn(c, d->s->span, type_resolve(c->types, d->item));
+    closure_signature now = d->signature;
+    now.parameters = resolved(c, now.parameters, now.count);
+    now.result = type_resolve(c->types, now.result);
+    return dyn_of_functions(c, d->s->span, now);
+}
+
+static void settle(checker *c, const type *const *types, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        check_settle_number(c, types[i]);
+}
+
+struct_item *check_dyn_decided(checker *c, struct_item *s) {
+    const dyn_type *d = type_resolve(c->types, s->type)->structure->dyn;
+    if (!d->s->type->may_have_open)
+        return d->s;
+    if (d->trait != NULL)
+        settle(c, d->arguments, d->trait->generics.count);
+    else if (d->item != NULL)
+        settle(c, &d->item, 1);
+    else
+        settle(c, d->signature.parameters, d->signature.count), settle(c, &d->signature.result, 1);
+    return type_resolve(c->types, s->type)->structure;
+}
+
+static const type *function_dyn(checker *c, type_expr *t) {
+    return dyn_of_functions(c, t->span, check_closure_signature(c, t));
 }
 
 /* dyn A + B, -> impl A + B: what the first trait that says something makes of it. */
@@ -216,7 +270,7 @@ const type *check_dyn_type(checker *c, type_expr *t) {
         const library_said form = library_said_of(LIBRARY_trait_form, bound->name);
         bool iterates = form == SAID_ITERATE;
         if (iterates && bound->argument_count == 1)
-            return iterator_dyn(c, t, type_resolve(c->types, check_part_type(c, bound->arguments[0])));
+            return iterator_dyn(c, t->span, type_resolve(c->types, check_part_type(c, bound->arguments[0])));
         if (form == SAID_TEXT) /* its text is what is used of it */
             return check_scalar(c, TYPE_STRING);
         trait_item *shown = names_trait(c->names, check_printf(c, "__dyn_%s", bound->name));

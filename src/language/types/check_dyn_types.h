@@ -7,14 +7,16 @@
 
 /* A dyn type, its variants and the functions that choose among them; see check_dyn.c.
  *     s->variants[i] is the type behind s->fields[i + 1], and i its tag
- *     trait, item and signature: at most one of them says what it is of */
+ *     trait, item and signature: at most one of them says what it is of
+ *     s->type may have open types where arguments or signature have: type_resolve yields the one that it became, and
+ *     none of its own variants or methods is asked for before check_dyn_decided */
 typedef struct dyn_type dyn_type;
 
 struct dyn_type {
     struct_item *s;
-    const type *item;        /* of iterators that yield this; NULL: of others */
-    const trait_item *trait; /* NULL: of functions, with this signature */
-    const type **arguments;  /* of the trait's type parameters: i64 of `dyn Conv<i64>` */
+    const type *item;       /* of iterators that yield this; NULL: of others */
+    trait_item *trait;      /* NULL: of functions, with this signature */
+    const type **arguments; /* of the trait's type parameters: i64 of `dyn Conv<i64>` */
     closure_signature signature;
     function_item **methods;
     uint32_t method_count, method_capacity;
@@ -25,6 +27,9 @@ struct dyn_type {
 };
 
 const type *check_dyn_type(checker *c, type_expr *t);
+/* The dyn type that an open one is, now that some of its types are decided; with its numbers decided, too. */
+const type *check_dyn_now(checker *c, const dyn_type *d);
+struct_item *check_dyn_decided(checker *c, struct_item *s);
 /* Variants that dyn types get from here on are gone after check_dyn_return. */
 void check_dyn_mark(checker *c);
 void check_dyn_return(checker *c);
@@ -46,7 +51,6 @@ function_item *check_dyn_method(checker *c, struct_item *owner, const char *name
 /* A method whose body is written at the end. */
 void check_add_dyn_method(checker *c, struct dyn_type *d, function_item *f);
 binding *check_new_parameter(checker *c, source_span span, binding_kind kind, const char *name, const type *t);
-struct dyn_type *check_new_dyn(checker *c, source_span span, const char *name);
 const type *check_trait_dyn(checker *c, source_span span, trait_item *trait);
 
 /* check_dyn_made.c: a value of this type becomes one as it is; by a `from` of the dyn type `to`. */

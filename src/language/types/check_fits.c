@@ -3,6 +3,7 @@
  */
 #include "language/types/check_fits.h"
 #include "language/types/check_context.h"
+#include "language/types/check_dyn_types.h"
 #include "language/types/check_operation.h"
 #include "language/types/check_tree_made.h"
 
@@ -13,8 +14,8 @@ bool check_occurs(const type *open, const type *in) {
         return *in->open.resolved != NULL && check_occurs(open, *in->open.resolved);
     if (in->kind == TYPE_VEC)
         return check_occurs(open, in->vec.element);
-    for (uint32_t i = 0; in->kind == TYPE_STRUCT && in->may_have_open && i < in->structure->template->generics.count;
-         i++)
+    const struct_item *of = in->kind == TYPE_STRUCT && in->may_have_open ? in->structure->template : NULL;
+    for (uint32_t i = 0; of != NULL && i < of->generics.count; i++)
         if (check_occurs(open, in->structure->arguments[i]))
             return true;
     for (uint32_t i = 0; in->kind == TYPE_TUPLE && in->may_have_open && i < in->tuple.count; i++)
@@ -64,6 +65,20 @@ static bool part_fits(checker *c, const type *from, const type *to) {
     return check_are_lengths(from, to) || check_fits(c, from, to);
 }
 
+/* Dyn types of which one is open. */
+static bool dyns_fit(checker *c, const dyn_type *from, const dyn_type *to) {
+    const closure_signature *a = &from->signature, *b = &to->signature;
+    bool fits = from->trait == to->trait && a->count == b->count && a->is_once == b->is_once &&
+                (from->item == NULL) == (to->item == NULL) && (a->result == NULL) == (b->result == NULL) &&
+                (from->item == NULL || check_fits(c, from->item, to->item)) &&
+                (a->result == NULL || check_fits(c, a->result, b->result));
+    for (uint32_t i = 0; fits && i < a->count; i++)
+        fits = check_fits(c, a->parameters[i], b->parameters[i]);
+    for (uint32_t i = 0; fits && from->trait != NULL && i < from->trait->generics.count; i++)
+        fits = check_fits(c, from->arguments[i], to->arguments[i]);
+    return fits && type_resolve(c->types, from->s->type) == type_resolve(c->types, to->s->type);
+}
+
 bool check_fits(checker *c, const type *from, const type *to) {
     from = type_resolve(c->types, from);
     to = type_resolve(c->types, to);
@@ -94,6 +109,8 @@ bool check_fits(checker *c, const type *from, const type *to) {
                part_fits(c, from->vec.element, to->vec.element);
     case TYPE_STRUCT: {
         const struct_item *a = from->structure, *b = to->structure;
+        if (a->dyn != NULL && b->dyn != NULL)
+            return (from->may_have_open || to->may_have_open) && dyns_fit(c, a->dyn, b->dyn);
         bool fits = a->template != NULL && a->template == b->template;
         for (uint32_t i = 0; fits && i < a->template->generics.count; i++)
             fits = part_fits(c, a->arguments[i], b->arguments[i]);

@@ -136,7 +136,8 @@ void check_fields_again(checker *c, uint32_t from) {
 }
 
 static const type *instance_type(void *context, struct_item *template, const type **arguments) {
-    return check_struct_instance(context, template, arguments)->type;
+    return template->dyn != NULL ? check_dyn_now(context, template->dyn)
+                                 : check_struct_instance(context, template, arguments)->type;
 }
 
 void check_generics_begin(checker *c) {
@@ -243,7 +244,7 @@ static function_item *fitting_method(checker *c, const struct_item *owner, const
 function_item *check_method_named(checker *c, struct_item *owner, const char *name) {
     function_item *f = check_find_method(c, owner, name);
     if (f == NULL && owner->dyn != NULL)
-        f = check_dyn_method(c, owner, name);
+        f = check_dyn_method(c, check_dyn_decided(c, owner), name);
     if (f == NULL && owner->template != NULL)
         f = fitting_method(c, owner, owner->template, name, NULL);
     bool asks_any = f == NULL && check_any_owner(c) != NULL && owner->type != NULL && !check_is_vague(c, owner->type);
